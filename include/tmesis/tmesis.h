@@ -847,6 +847,7 @@ struct tms_finding {
     uint64_t rank;        /* its rank in a result over many runs, from 1; 0: reports choose */
     bool known;      /* a baseline contains its blocks, at least as severe (tms_baseline_mark) */
     bool suppressed; /* a rule of settings.suppressions matches it */
+    const char *process; /* in a merged result: the first process that showed it; NULL: unknown */
 };
 
 /* A statistics counter of an engine, shown by --stats. */

@@ -49,6 +49,9 @@ static void put_annotation(FILE *out, const struct tms_exported *exported)
     }
     fprintf(out, "title=tmesis %s %s::", exported->rule->id, exported->finding->id);
     tms_exported_message(exported);
+    if (tms_exported_origin(exported) != NULL) {
+        fprintf(page->note, " In: %s.", tms_exported_origin(exported));
+    }
     put_note(out, page, false);
     fputc('\n', out);
 }

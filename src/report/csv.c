@@ -9,7 +9,8 @@
 #include "base/utf8.h"
 #include "report/exported_finding.h"
 
-static void put_text(FILE *out, const char *text, size_t length)
+/* A field without the comma after it. */
+static void put_field(FILE *out, const char *text, size_t length)
 {
     bool formula = length > 1 && strchr("=+-@", *text) != NULL;
 
@@ -26,7 +27,13 @@ static void put_text(FILE *out, const char *text, size_t length)
         }
         text += size > 0 ? size : 1;
     }
-    fputs("\",", out);
+    fputc('"', out);
+}
+
+static void put_text(FILE *out, const char *text, size_t length)
+{
+    put_field(out, text, length);
+    fputc(',', out);
 }
 
 static void put_word(FILE *out, const char *text)
@@ -44,18 +51,29 @@ static void put_numbers(FILE *out, const struct tms_finding *finding)
 {
     const struct tms_judgement *judgement = finding->judgement;
 
-    fprintf(out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%d,%d\r\n",
+    fprintf(out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%d,%d,",
             finding->count, judgement != NULL ? judgement->executions : 0,
             judgement != NULL ? judgement->cut : 0, finding->runs, finding->failed_runs,
             finding->known, finding->suppressed);
+}
+
+/* That it is about; of a prediction or a data race, that of the first conflict. 0: none. */
+static uint32_t variable_of(const struct tms_finding *finding)
+{
+    if (finding->judgement != NULL) {
+        return finding->judgement->variable;
+    }
+    bool known = finding->evidence != TMS_EVIDENCE_OBSERVED && finding->cycle_length > 0 &&
+                 finding->cycle[0].on_class == TMS_CLASS_VARIABLE;
+    return known ? finding->cycle[0].on : 0;
 }
 
 static void put_row(FILE *out, const struct tms_exported *exported)
 {
     const struct tms_export_entry *entry = exported->entry;
     struct tms_page *page = exported->page;
-    const struct tms_judgement *judgement = entry->finding->judgement;
-    uint32_t variable = judgement != NULL ? judgement->variable : 0;
+    const char *process = entry->finding->process != NULL ? entry->finding->process : "";
+    uint32_t variable = variable_of(entry->finding);
 
     put_word(out, entry->finding->id);
     put_word(out, tms_level_text(entry->level));
@@ -67,10 +85,18 @@ static void put_row(FILE *out, const struct tms_exported *exported)
     put_word(out, variable != 0 ? tms_name(page->names, TMS_CLASS_VARIABLE, variable, NULL) : "");
     tms_exported_file(exported, &exported->first, tms_page_note(page));
     put_note(out, page);
-    fprintf(out, "%u,%u,", exported->first.line, exported->last.line);
+    if (tms_exported_is_known(&exported->first)) {
+        fprintf(out, "%u,%u,", exported->first.line, exported->last.line);
+    } else {
+        fputs(",,", out);
+    }
     tms_exported_headline(exported, tms_page_note(page));
     put_note(out, page);
     put_numbers(out, entry->finding);
+    tms_exported_place(exported, &exported->first, "", tms_page_note(page));
+    put_note(out, page);
+    put_field(out, process, strlen(process));
+    fputs("\r\n", out);
 }
 
 int tms_export_csv(const struct tms_export_job *job)
@@ -79,7 +105,8 @@ int tms_export_csv(const struct tms_export_job *job)
     int code = TMS_OK;
 
     fputs("id,level,evidence,rule,engine,path,block,variable,file,first_line,last_line,message,"
-          "count,executions,cut,runs,failed_runs,known,suppressed\r\n",
+          "count,executions,cut,runs,failed_runs,known,suppressed,"
+          "location,process\r\n",
           job->out);
     for (size_t i = 0; i < job->count && code == TMS_OK; i++) {
         code = tms_exported_make(&exported, &job->entries[i]);

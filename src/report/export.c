@@ -91,6 +91,7 @@ static void add_findings(struct tms_export_job *job, size_t part, const struct t
                                                .result = result,
                                                .finding = finding,
                                                .level = tms_export_level(finding),
+                                               .several = job->part_count > 1,
                                                .rank = job->count};
             if (job->timeline != NULL) {
                 entry->over_time = tms_timeline_find(job->timeline, finding->id);

@@ -19,6 +19,7 @@ struct tms_export_entry {
     const struct tms_finding *finding;
     enum tms_level level;
     const struct tms_timeline_finding *over_time; /* NULL: nothing is known of other results */
+    bool several;                                 /* the document is about several parts */
     size_t rank;                                  /* in the order of parts, engines and findings */
     uint64_t block;                               /* that it is about, … */
     size_t head;  /* … the place of the block's worst finding, … */

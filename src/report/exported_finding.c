@@ -170,7 +170,7 @@ static int take_rows(struct tms_exported *exported)
 
 /* ---- where ------------------------------------------------------------------------------ */
 
-static bool is_known(const struct tms_place *place)
+bool tms_exported_is_known(const struct tms_place *place)
 {
     return place->file.length > 0 && place->line != 0 && !place->bare;
 }
@@ -179,10 +179,11 @@ static bool is_known(const struct tms_place *place)
 static void choose_lines(struct tms_exported *exported, struct tms_place first,
                          struct tms_place last, struct tms_place block)
 {
-    if (!is_known(&last)) {
-        last = is_known(&first) ? first : block;
+    if (!tms_exported_is_known(&last)) {
+        last = tms_exported_is_known(&first) ? first : block;
     }
-    bool window = is_known(&first) && tms_same_file(&first, &last) && first.line <= last.line;
+    bool window =
+        tms_exported_is_known(&first) && tms_same_file(&first, &last) && first.line <= last.line;
     exported->first = window ? first : last;
     exported->last = last;
 }
@@ -194,8 +195,8 @@ static void find_lines(struct tms_exported *exported)
 
     for (size_t i = 0; i < exported->step_count; i++) {
         const struct tms_exported_step *step = &exported->steps[i];
-        if (step->own && !step->begins && is_known(&step->place)) {
-            first = is_known(&first) ? first : step->place;
+        if (step->own && !step->begins && tms_exported_is_known(&step->place)) {
+            first = tms_exported_is_known(&first) ? first : step->place;
             last = step->place;
         }
     }
@@ -258,11 +259,12 @@ void tms_exported_but(const struct tms_exported *exported, FILE *out)
     const char *caveat = exported->finding->caveat;
     bool said = caveat != NULL && *caveat != '\0';
     bool predicted = exported->finding->evidence == TMS_EVIDENCE_PREDICTED;
+    bool race = strcmp(exported->finding->kind, "race") == 0; /* no doubt about itself */
 
     if (said) {
         fprintf(out, "%s%s", caveat, caveat[strlen(caveat) - 1] == '.' ? "" : ".");
     }
-    if (predicted && exported->page->racing) {
+    if (predicted && exported->page->racing && !race) {
         fprintf(out,
                 "%sa data race was seen in this run. Locks then do not tell all that orders these "
                 "steps, and this may be impossible.",
@@ -293,6 +295,21 @@ static void write_times(const struct tms_finding *finding, FILE *out)
     }
 }
 
+/* ", in 7 of 30 runs, first with seed 12; the program failed in 5 of them" */
+static void write_runs(const struct tms_exported *exported, FILE *out)
+{
+    const struct tms_finding *finding = exported->finding;
+
+    if (finding->runs == 0) {
+        return;
+    }
+    fprintf(out, ", in %" PRIu64 " of %" PRIu64 " runs, first with seed %" PRIu64, finding->runs,
+            exported->page->runs, finding->first_seed);
+    if (finding->failed_runs > 0) {
+        fprintf(out, "; the program failed in %" PRIu64 " of them", finding->failed_runs);
+    }
+}
+
 void tms_exported_counted(const struct tms_exported *exported, FILE *out)
 {
     const struct tms_finding *finding = exported->finding;
@@ -302,9 +319,27 @@ void tms_exported_counted(const struct tms_exported *exported, FILE *out)
     } else {
         write_times(finding, out);
     }
-    if (finding->runs > 0) {
-        fprintf(out, ", in %" PRIu64 " of %" PRIu64 " runs", finding->runs, exported->page->runs);
+    write_runs(exported, out);
+}
+
+void tms_exported_outer(const struct tms_exported *exported, FILE *out)
+{
+    const struct tms_judgement *judgement = exported->finding->judgement;
+
+    for (size_t i = 0; judgement != NULL && i < judgement->outer_count; i++) {
+        fputs(i > 0 ? ", " : "", out);
+        tms_judged_block(exported->page, out, &judgement->outer[i], BLOCK_MOST);
     }
+}
+
+const char *tms_exported_origin(const struct tms_exported *exported)
+{
+    const struct tms_export_entry *entry = exported->entry;
+
+    if (entry->finding->process != NULL) {
+        return entry->finding->process;
+    }
+    return entry->several ? entry->part->settings->path : NULL;
 }
 
 /* " Why: …", with a full stop if it has none; nothing for no words. */
@@ -408,7 +443,7 @@ void tms_exported_file(const struct tms_exported *exported, const struct tms_pla
 {
     size_t length = place->file.length;
 
-    if (is_known(place)) {
+    if (tms_exported_is_known(place)) {
         const char *path = tms_exported_path(exported->page, place->file.at, &length);
         fwrite(path, 1, length, out);
     }
@@ -417,9 +452,14 @@ void tms_exported_file(const struct tms_exported *exported, const struct tms_pla
 void tms_exported_place(const struct tms_exported *exported, const struct tms_place *place,
                         const char *before, FILE *out)
 {
-    if (is_known(place)) {
+    if (tms_exported_is_known(place)) {
         fputs(before, out);
         tms_exported_file(exported, place, out);
         fprintf(out, ":%u", place->line);
+    } else if (place->bare) {
+        fprintf(out, "%slocation %u", before, place->line);
+    } else if (place->file.length > 0) {
+        fputs(before, out);
+        fwrite(place->file.at, 1, place->file.length, out);
     }
 }

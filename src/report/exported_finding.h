@@ -49,8 +49,15 @@ void tms_exported_why(const struct tms_exported *exported, FILE *out);
 void tms_exported_but(const struct tms_exported *exported, FILE *out);
 void tms_exported_fix(const struct tms_exported *exported, FILE *out);
 
-/* "cut in 27 of 40,001 executions", "seen 3 times". */
+/* "cut in 27 of 40,001 executions", "seen 3 times, in 7 of 30 runs, first with seed 12". */
 void tms_exported_counted(const struct tms_exported *exported, FILE *out);
+
+/* The blocks that were cut along with it: "transfer(), cashier()"; nothing if there are none. */
+void tms_exported_outer(const struct tms_exported *exported, FILE *out);
+
+/* The process, or if the document is about several traces or programs the one that it is from:
+ * "bank, process 4711"; NULL if there is only one. */
+const char *tms_exported_origin(const struct tms_exported *exported);
 
 /* The headline, why, but and fix in one paragraph, in the note of the page. */
 void tms_exported_message(const struct tms_exported *exported);
@@ -63,12 +70,15 @@ void tms_exported_json(const struct tms_exported *exported, FILE *out, const cha
 void tms_exported_operation(const struct tms_exported *exported,
                             const struct tms_exported_step *step, FILE *out);
 
-/* The file of a place, as tms_exported_path has it, and the same with its line: "bank.c:12", after
- * `before`. Nothing if it is not known. */
+/* The file of a place, as tms_exported_path has it; nothing if it is not known. With its line:
+ * "bank.c:12", after `before`; of a location without file and line, "location 3". */
 void tms_exported_file(const struct tms_exported *exported, const struct tms_place *place,
                        FILE *out);
 void tms_exported_place(const struct tms_exported *exported, const struct tms_place *place,
                         const char *before, FILE *out);
+
+/* Are its file and line known? */
+bool tms_exported_is_known(const struct tms_place *place);
 
 /* The block: its function, "deposit"; "" if it has no name. */
 const char *tms_exported_block(const struct tms_exported *exported);

@@ -34,6 +34,10 @@ static void put_place(FILE *out, const struct tms_exported *exported, const stru
     tms_exported_file(exported, place, tms_page_note(exported->page));
     tms_exported_json(exported, out, before, "file");
     fprintf(out, ", \"line\": %u", place->line);
+    if (!tms_exported_is_known(place)) {
+        tms_exported_place(exported, place, "", tms_page_note(exported->page));
+        tms_exported_json(exported, out, ", ", "place");
+    }
 }
 
 static void put_part(FILE *out, const char *key, const struct tms_stack_text *text)
@@ -116,13 +120,15 @@ static void put_finding(FILE *out, const struct tms_exported *exported,
     tms_json_text(out, ", ", "evidence", tms_evidence_text(entry->finding->evidence));
     tms_json_text(out, ", ", "rule", exported->rule->id);
     tms_json_text(out, ", ", "engine", entry->result->engine->name);
-    tms_json_text(out, ", ", "path", entry->part->settings->path);
+    const char *origin = tms_exported_origin(exported);
+    tms_json_text(out, ", ", "path", origin != NULL ? origin : entry->part->settings->path);
     tms_json_text(out, ", ", "block", tms_exported_block(exported));
     put_words(out, exported, "headline", tms_exported_headline);
     put_words(out, exported, "why", tms_exported_why);
     put_words(out, exported, "but", tms_exported_but);
     put_words(out, exported, "fix", tms_exported_fix);
     put_words(out, exported, "counted", tms_exported_counted);
+    put_words(out, exported, "outer", tms_exported_outer);
     put_blocks(out, exported);
     put_place(out, exported, &exported->first, ", ");
     fprintf(out, ", \"end\": %u, \"known\": %s, \"suppressed\": %s, \"steps\": [",

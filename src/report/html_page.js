@@ -23,7 +23,7 @@ function shape(name, attributes, ...children) {
   return made;
 }
 
-const placeOf = (at) => at.file ? `${at.file}:${at.line}` : "";
+const placeOf = (at) => at.file ? `${at.file}:${at.line}` : at.place || ""; // "location 3" of some traces
 
 // ---- the picture: a lane for each thread, time runs down -----------------------------------
 
@@ -299,13 +299,14 @@ function fill(details, finding) {
     element("p", {class: "facts"}, [finding.counted, `engine ${finding.engine}`, finding.rule, several ? finding.path : ""]
       .filter(Boolean).join(" \u00b7 "), element("span", {class: "link"}, " \u00b7 ",
         element("a", {href: `#${details.id}`}, "link to this finding"))),
+    ...(finding.outer ? [element("p", {class: "facts"}, `cut along with it: ${finding.outer}`)] : []),
     ...suppression(finding.history),
     ...(finding.steps.length ? [picture(finding)] : []), ...sectionsOnly(finding),
     ...paragraph("Why", finding.why), ...paragraph("Caveat", finding.but), ...paragraph("Fix", finding.fix),
     ...(source ? [element("h3", {}, `Source: ${placeOf(finding)}`), source] : []),
     ...(finding.steps.length ? [element("h3", {}, "Steps"), stepList(finding)] : []),
     ...overTime(finding),
-    ...silence(finding)));
+    ...(finding.suppressed ? [] : silence(finding))));
 }
 
 function row(finding, index) {
@@ -395,7 +396,7 @@ function build() {
 
   function textOf(finding, index) {
     texts[index] ??= [finding.headline, finding.id, finding.rule, finding.block, finding.path, placeOf(finding),
-      ...finding.steps.map((step) => `${step.operation} ${step.file}`)].join("\n").toLowerCase();
+      ...finding.steps.map((step) => `${step.operation} ${placeOf(step)}`)].join("\n").toLowerCase();
     return texts[index];
   }
 
@@ -412,7 +413,7 @@ function build() {
   function tally(hidden) {
     const names = LEVELS.filter((level) => hidden[level]).map((level) => plural(hidden[level], level));
     if (hidden.known) names.push(`${number(hidden.known)} known or suppressed`);
-    shown.textContent = `${number(fitting.length)} of ${number(data.findings.length)} findings` +
+    shown.textContent = `${number(fitting.length)} of ${plural(data.findings.length, "finding")}` +
       (groups.length < fitting.length ? `, in ${plural(groups.length, "entry")}` : "") +
       (names.length ? `. ${hidden.other ? "Matching, but not" : "Not"} shown: ${names.join(", ")}.` : "");
   }

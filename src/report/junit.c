@@ -70,6 +70,37 @@ static void put_steps(FILE *out, const struct tms_exported *exported)
     }
 }
 
+/* "observed, cut in 3 of 4 executions", "predicted once": the evidence, but not twice. */
+static void put_counted(FILE *out, const struct tms_exported *exported)
+{
+    const char *evidence = tms_evidence_text(exported->finding->evidence);
+    struct tms_page *page = exported->page;
+
+    tms_exported_counted(exported, tms_page_note(page));
+    fflush(page->note);
+    if (strncmp(page->note_text, evidence, strlen(evidence)) != 0) {
+        fprintf(out, "%s, ", evidence);
+    }
+    put_note(out, page);
+}
+
+/* The process of a merged result, and blocks around the one that was cut. */
+static void put_origin(FILE *out, const struct tms_exported *exported)
+{
+    const char *process = exported->finding->process;
+    FILE *note = tms_page_note(exported->page);
+
+    if (process != NULL) {
+        fprintf(note, "  in %s\n", process);
+    }
+    if (exported->finding->judgement != NULL && exported->finding->judgement->outer_count > 0) {
+        fputs("  cut along with it: ", note);
+        tms_exported_outer(exported, note);
+        fputc('\n', note);
+    }
+    put_note(out, exported->page);
+}
+
 /* One finding in a few lines. */
 static int put_finding(FILE *out, const struct tms_export_entry *entry)
 {
@@ -77,17 +108,15 @@ static int put_finding(FILE *out, const struct tms_export_entry *entry)
     int code = tms_exported_make(&exported, entry);
 
     if (code == TMS_OK) {
-        fprintf(out, "\n%s %s, %s", tms_level_text(entry->level), entry->finding->id,
-                tms_evidence_text(entry->finding->evidence));
-        fputs(entry->finding->known ? ", known" : "", out);
-        fputs(entry->finding->suppressed ? ", suppressed" : "", out);
-        fputs(", ", out);
-        tms_exported_counted(&exported, tms_page_note(exported.page));
-        put_note(out, exported.page);
+        fprintf(out, "\n%s %s, ", tms_level_text(entry->level), entry->finding->id);
+        fputs(entry->finding->known ? "known, " : "", out);
+        fputs(entry->finding->suppressed ? "suppressed, " : "", out);
+        put_counted(out, &exported);
         fputs(": ", out);
         tms_exported_message(&exported);
         put_note(out, exported.page);
         fputc('\n', out);
+        put_origin(out, &exported);
         put_steps(out, &exported);
     }
     tms_exported_free(&exported);
@@ -108,15 +137,26 @@ static int put_findings(const struct suite *suite, size_t index)
     return code;
 }
 
+/* Test cases of a suite have different names. */
+static void put_name(FILE *out, const struct tms_exported *exported)
+{
+    const char *block = tms_exported_block(exported);
+
+    if (*block != '\0') {
+        tms_xml_attribute(out, "name", block);
+    } else {
+        fprintf(out, " name=\"(block without a name, %s)\"", exported->finding->id);
+    }
+}
+
 /* The opening tag of the test case, and of the element that says what is wrong. */
 static void open_case(FILE *out, const struct tms_exported *exported, bool failed)
 {
-    const char *block = tms_exported_block(exported);
     FILE *note = tms_page_note(exported->page);
 
     fputs("    <testcase", out);
     tms_xml_attribute(out, "classname", "tmesis");
-    tms_xml_attribute(out, "name", *block != '\0' ? block : "(block without a name)");
+    put_name(out, exported);
     tms_exported_file(exported, &exported->first, note);
     if (ftell(note) > 0) {
         fputs(" file=\"", out);

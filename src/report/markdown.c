@@ -74,8 +74,15 @@ static void put_row(FILE *out, const struct tms_exported *exported)
     fputs(" | ", out);
     tms_exported_place(exported, &exported->first, "", tms_page_note(page));
     put_note(out, page);
-    fprintf(out, " | %s | %s |\n", tms_evidence_text(exported->finding->evidence),
+    fprintf(out, " | %s | %s |", tms_evidence_text(exported->finding->evidence),
             exported->finding->id);
+    const char *origin = tms_exported_origin(exported);
+    if (origin != NULL) {
+        fputc(' ', out);
+        put_inline(out, origin, strlen(origin));
+        fputs(" |", out);
+    }
+    fputc('\n', out);
 }
 
 /* A row for each step, a column for each of the two sides. */
@@ -114,6 +121,7 @@ static void put_full(FILE *out, const struct tms_exported *exported)
     put_words(out, exported, "But:", tms_exported_but);
     put_words(out, exported, "Fix:", tms_exported_fix);
     put_words(out, exported, "Seen:", tms_exported_counted);
+    put_words(out, exported, "Cut along with it:", tms_exported_outer);
     fputs("</details>\n\n", out);
 }
 
@@ -241,6 +249,17 @@ static void put_troubles(const struct tms_export_job *job)
     }
 }
 
+/* Do rows say which process, trace or program they are from? */
+static bool names_origins(const struct tms_export_job *job)
+{
+    bool processes = false;
+
+    for (size_t i = 0; i < job->count; i++) {
+        processes = processes || job->entries[i].finding->process != NULL;
+    }
+    return processes || job->part_count > 1;
+}
+
 int tms_export_markdown(const struct tms_export_job *job)
 {
     size_t shown = 0;
@@ -256,7 +275,10 @@ int tms_export_markdown(const struct tms_export_job *job)
         return TMS_OK;
     }
     put_more_rows(job, shown);
-    fputs("| level | what | where | evidence | id |\n|---|---|---|---|---|\n", job->out);
+    fputs(names_origins(job) ? "| level | what | where | evidence | id | in |\n"
+                               "|---|---|---|---|---|---|\n"
+                             : "| level | what | where | evidence | id |\n|---|---|---|---|---|\n",
+          job->out);
     int code = put_each(job, ROWS_MOST, &shown, put_row);
     fputc('\n', job->out);
     if (shown > ROWS_MOST) {

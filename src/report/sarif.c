@@ -140,15 +140,30 @@ static const char *kind_word(const struct tms_exported_step *step)
     return words[kind] != NULL ? words[kind] : tms_event_text(kind);
 }
 
+/* A location that is no line of a file, such as "location 3". */
+static void put_other_place(FILE *out, const struct tms_exported *exported,
+                            const struct tms_place *place)
+{
+    FILE *note = tms_page_note(exported->page);
+
+    tms_exported_place(exported, place, "", note);
+    if (ftell(note) > 0) {
+        tms_exported_json(exported, out, "\"logicalLocations\": [{", "fullyQualifiedName");
+        fputs("}], ", out);
+    }
+}
+
 static void put_step(FILE *out, const struct tms_exported *exported, size_t index)
 {
     const struct tms_exported_step *step = &exported->steps[index];
     struct tms_page *page = exported->page;
 
     fputs("{\"location\": {", out);
-    if (has_file(&step->place)) {
+    if (tms_exported_is_known(&step->place)) {
         put_place(out, page, &step->place, &step->place);
         fputs(", ", out);
+    } else {
+        put_other_place(out, exported, &step->place);
     }
     tms_exported_operation(exported, step, tms_page_note(page));
     put_note(out, exported, "");
@@ -214,7 +229,7 @@ static void put_code_flow(FILE *out, const struct tms_exported *exported)
 static void put_location(FILE *out, const struct tms_exported *exported)
 {
     const char *block = tms_exported_block(exported);
-    bool file = has_file(&exported->first);
+    bool file = tms_exported_is_known(&exported->first);
 
     if (!file && *block == '\0') {
         return;
@@ -262,6 +277,26 @@ static void put_standing(FILE *out, const struct tms_exported *exported)
     fputc(']', out);
 }
 
+/* Of a hunt. */
+static void put_runs(FILE *out, const struct tms_finding *finding)
+{
+    if (finding->runs > 0) {
+        tms_json_number(out, ", ", "runs", finding->runs);
+        tms_json_number(out, ", ", "failedRuns", finding->failed_runs);
+        tms_json_number(out, ", ", "firstSeed", finding->first_seed);
+    }
+}
+
+static void put_outer(FILE *out, const struct tms_exported *exported)
+{
+    FILE *note = tms_page_note(exported->page);
+
+    tms_exported_outer(exported, note);
+    if (ftell(note) > 0) {
+        tms_exported_json(exported, out, ", ", "cutAlongWith");
+    }
+}
+
 static void put_properties(FILE *out, const struct tms_exported *exported)
 {
     const struct tms_finding *finding = exported->finding;
@@ -271,6 +306,9 @@ static void put_properties(FILE *out, const struct tms_exported *exported)
     tms_json_text(out, ", ", "path", exported->entry->part->settings->path);
     tms_exported_counted(exported, tms_page_note(exported->page));
     tms_exported_json(exported, out, ", ", "counted");
+    tms_json_if(out, "process", finding->process);
+    put_runs(out, finding);
+    put_outer(out, exported);
     fputc('}', out);
 }
 

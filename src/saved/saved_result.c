@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "saved/link_processes.h"
 #include "saved/load_finding.h"
 #include "saved/load_outcomes.h"
 
@@ -283,6 +284,9 @@ bool tms_saved_parse(struct tms_saved *saved, const char *name, const char *byte
             at += (size_t)error.position;
         }
         json_decref(object);
+    }
+    if (!loading.failed) {
+        tms_saved_link_processes(&loading);
     }
     return !loading.failed;
 }

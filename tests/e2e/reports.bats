@@ -277,6 +277,88 @@ abort_or_fail() {
     grep -qF 'The program failed in 3 of 3 runs (SIGABRT).' out.markdown
 }
 
+@test "documents have what a hunt counted, and the blocks that were cut along" {
+    jq -c '.hunt = {runs: 30, failed: 5} | (.results[].violations[] | select(.level == "error")) +=
+        {runs: 7, failed_runs: 5, first_seed: 12}' "$here/reports/lazy.json" >hunt.json
+    for format in junit markdown html sarif; do
+        "$tmesis" report --format="$format" -o "out.$format" hunt.json
+        grep -q 'in 7 of 30 runs, first with seed 12; the program failed in 5 of them' "out.$format"
+    done
+    grep -q '^  cut along with it: reader()$' out.junit
+    grep -qF '**Cut along with it:** reader()' out.markdown
+    grep -qF '"outer": "reader()"' out.html
+    jq -e '.runs[0].results[0].properties | .runs == 7 and .failedRuns == 5 and .firstSeed == 12 and
+        .cutAlongWith == "reader()"' out.sarif
+}
+
+@test "data races are not doubted because of themselves, and no evidence is named twice" {
+    for format in junit html sarif; do
+        "$tmesis" report --format="$format" --races -o "out.$format" "$here/reports/lazy.json"
+        grep -q 'data race on primes' "out.$format"
+        run ! grep -i 'a data race was seen' "out.$format"
+    done
+    run ! grep 'predicted, predicted' out.junit
+    grep -q '^warning AV-f46269, predicted 3 times: data race on primes' out.junit
+    "$tmesis" report --format=csv "$here/reports/lazy.json" >out.csv
+    grep -q '^"AV-f46269",.*"get_primes","primes",' out.csv
+}
+
+@test "findings of several processes name theirs" {
+    # The first thread is still in its block when the other one comes.
+    printf '%s\n' '#include <pthread.h>' '#include <unistd.h>' 'static int sum;' 'static _Atomic int calls;' \
+        'static void ADD(void) { int old = sum; if (calls++ == 0) usleep(300000); sum = old + 1; }' \
+        'static void *work(void *unused) { ADD(); return unused; }' \
+        'int main(void) { pthread_t other; pthread_create(&other, 0, work, 0); work(0);' \
+        '    return pthread_join(other, 0); }' >sum.c
+    "$tmesis" cc -g -DADD=first sum.c -o one
+    "$tmesis" cc -g -DADD=second sum.c -o two
+    tms run -q --json=both.json "${the_others[@]}" --report=sarif:out.sarif sh -c './one; ./two'
+    python3 "$here/reports/others.py" both.json out
+    grep -q '^"AV-.*,"first",.*,"one, process [0-9]*"' out.csv
+    grep -q '^| .*second().*| two, process [0-9]* |$' out.markdown
+    grep -q '^::.*first().* In: one, process [0-9]*\.$' out.github
+    grep -q '^  in two, process [0-9]*$' out.junit
+    grep -q '"path": "one, process ' out.html
+    jq -e '.runs[0].results | all(.properties.process | test("^(one|two), process "))' out.sarif
+    tms check -q "${the_others[@]}" lost.std blameless.std
+    grep -q '^| .* | lost.std |$' out.markdown
+    grep -q '^::.* In: lost.std\.$' out.github
+}
+
+# places: a lost update at locations that are no lines of files.
+places() {
+    printf '%s\n' 'T1|begin(f)|alpha' 'T1|r(x)|alpha' 'T2|w(x)|beta gamma' 'T1|w(x)|7' 'T1|end|8' >places.std
+}
+
+@test "locations that are no lines of files are named" {
+    places
+    tms check -q --json=result.json "${the_others[@]}" --report=sarif:out.sarif places.std
+    python3 "$here/reports/others.py" result.json out
+    python3 "$here/reports/sarif.py" result.json out.sarif
+    grep -q '^  T1: write x at location 7$' out.junit
+    grep -q '^| 2 | T2 | → write x | beta gamma |$' out.markdown
+    grep -q '"f","x","",,,"f() is not atomic' out.csv
+    grep -q ',"alpha",""' out.csv
+    jq -e '[.runs[0].results[0].codeFlows[0].threadFlows[].locations[].location.logicalLocations[0].fullyQualifiedName] ==
+        ["alpha", "location 7", "beta gamma"]' out.sarif
+}
+
+@test "test cases of blocks without a name have different names" {
+    printf '%s\n' 'T1|begin|1' 'T1|r(x)|2' 'T2|begin|3' 'T2|w(x)|4' 'T1|w(x)|5' 'T1|end|6' 'T2|r(y)|7' 'T1|w(y)|8' \
+        'T2|w(y)|9' 'T2|end|10' >two.std
+    tms check -q --json=result.json "${the_others[@]}" two.std
+    [ "$(grep -c 'name="(block without a name, AV-' out.junit)" -eq 2 ]
+    python3 "$here/reports/others.py" result.json out
+}
+
+# bats test_tags=browser
+@test "HTML in a browser: traces" {
+    places
+    tms check -q --report=html:one.html places.std
+    tms check -q --report=html:two.html places.std lost.std
+    browser traces one.html two.html
+}
+
 @test "documents say that a result is incomplete, or that there was nothing to check" {
     printf 'T1|r(x)|1\nT2|w(x)|2\n' >noblock.std
     printf 'T1|begin(f)|1\nT1|w(x)|2\nT1|end|3\nT1|rel(m)|4\n' >odd.std

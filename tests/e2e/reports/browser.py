@@ -338,6 +338,19 @@ def entries(browser, path):
     check(browser.complaints(), [])
 
 
+def traces(browser, one, two):
+    """One finding, and places that are no lines of a file; two traces."""
+    browser.open(one)
+    check(shown(browser), "1 of 1 finding")
+    browser.value("document.querySelector('details.finding > summary').click()")
+    browser.until("document.querySelector('details.finding[open] svg') !== null")
+    check(browser.value("[...document.querySelectorAll('ol.steps .file')].map((e) => e.textContent)"),
+          ["alpha", "beta gamma", "location 7"])
+    browser.open(two)
+    check(browser.value("document.querySelector('select[name=path]').parentElement.firstChild.data"), "Trace")
+    check(browser.complaints(), [])
+
+
 def programs(browser, path):
     """A function of the same name in another program is another block, with an entry of its own."""
     browser.open(path)
@@ -391,6 +404,9 @@ def history(browser, path):
         e.textContent.includes('(suppressed)')).click()""")
     browser.until("""[...document.querySelectorAll('details.finding[open] p')].some((e) =>
         e.textContent.startsWith('By ada, ') && e.textContent.endsWith(': by design, see #12'))""")
+    check(browser.value("""[...document.querySelectorAll('details.finding[open]')].map((e) =>
+        [e.textContent.includes('(suppressed)'), e.textContent.includes('Not a bug?')])"""),
+          [[False, True], [True, False]])
     browser.value("document.querySelector('input[name=fresh]').click()")
     check(browser.value("[...document.querySelectorAll('details.finding .where')].map((e) =>"
                         " e.textContent.split(':')[0])"), ["examples/lazy/buggy.c"])
@@ -423,7 +439,7 @@ def main(what, *arguments):
     browser = Browser()
     try:
         {"small": small, "large": large, "crowd": crowd, "results": results, "programs": programs,
-         "entries": entries,
+         "entries": entries, "traces": traces,
          "history": history,
          "shot": shot}[what](browser, *arguments)
     finally:
