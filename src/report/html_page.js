@@ -363,6 +363,13 @@ function tiles() {
     element("li", {class: key}, element("b", {}, number(data.counts[key])), data.counts[key] === 1 ? one : many));
 }
 
+// A block counts once above, and below each of its findings does.
+function countedByBlock() {
+  const blocks = Object.values(data.counts).reduce((sum, count) => sum + count, 0);
+  return data.findings.filter((finding) => !finding.known && !finding.suppressed).length === blocks ? [] :
+    [element("p", {class: "facts", id: "by-block"}, "These are counts of blocks; a block may have several findings.")];
+}
+
 // Verdict, outcome, when and where: a row for each trace or program, a column for what is known of one.
 function about() {
   const known = [["Verdict", "verdict"], ["Outcome", "outcome"], ["Started", "started"], ["Host", "host"],
@@ -519,7 +526,7 @@ function build() {
   main.replaceChildren(
     element("ul", {class: "overview", "aria-label": "Overview"}, ...tiles(),
       ...(data.timeline?.unit === "label" ? [element("li", {}, element("b", {}, number(fresh)), "new")] : [])),
-    ...allOverTime(),
+    ...countedByBlock(), ...allOverTime(),
     ...data.parts.flatMap((part) => part.troubles.map((trouble) => element("p", {class: "trouble"},
       element("b", {}, `${part.path}: `), trouble))),
     form, element("h2", {}, "Findings"), shown, list, more, about());

@@ -145,6 +145,7 @@ def small(browser, path):
     check(browser.complaints(), [])
     check(browser.value("[...document.querySelectorAll('.overview li')].map((e) => e.textContent)"),
           ["1error", "0warnings", "1note"])
+    check(browser.value("document.getElementById('by-block')"), None)
     check(browser.value("document.getElementById('shown').textContent"),
           "1 of 2 findings. Not shown: 1 note.")
     # The picture, after the first finding was opened with the keyboard.
@@ -328,6 +329,7 @@ def entries(browser, path):
     browser.open(path)
     check(browser.value("[...document.querySelectorAll('.overview li')].map((e) => e.textContent)"),
           ["0errors", "1warning", "1note"])
+    assert "counts of blocks" in browser.value("document.getElementById('by-block').textContent")
     check(browser.value("[...document.querySelectorAll('#findings > .finding')].map((e) =>"
                         " [e.querySelector('.level').textContent, e.id])"), [["warning", "AV-35f37f"]])
     check(browser.value("document.querySelector('#findings > .others').textContent"),
