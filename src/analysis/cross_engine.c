@@ -359,20 +359,19 @@ static const struct tms_result *result_of(const struct tms_analysis *analysis, c
     return NULL;
 }
 
-/* " Races: fasttrack found none." or that it was not checked. */
+/* " Races: fasttrack found none." or " Races were not checked; …". */
 static void write_check(FILE *out, const char *what, const char *engine,
                         const struct tms_result *result)
 {
     bool found = result != NULL && result->verdict == result->engine->found;
 
-    fprintf(out, " %s: ", what);
     if (result == NULL) {
-        fprintf(out, "not checked; --engine=…,%s does.", engine);
+        fprintf(out, " %s were not checked; add %s to --engine.", what, engine);
     } else if (!found) {
-        fprintf(out, "%s found none%s.", engine,
+        fprintf(out, " %s: %s found none%s.", what, engine,
                 result->complete ? " in this run" : ", but did not see everything");
     } else {
-        fprintf(out, "%s found %" PRIu64, engine, result->violations);
+        fprintf(out, " %s: %s found %" PRIu64, what, engine, result->violations);
         if (result->first_violation_event != 0) {
             fprintf(out, ", the first at event %" PRIu64, result->first_violation_event);
         }
@@ -401,7 +400,7 @@ static void assume(const struct tms_analysis *analysis, struct tms_run *run)
     if (has_accesses(analysis)) {
         write_check(out, "Races", RACES, result_of(analysis, RACES));
     } else {
-        fputs(" Races: not checked, because no reads and writes were recorded.", out);
+        fputs(" Races were not checked, because no reads and writes were recorded.", out);
     }
     write_check(out, "Deadlocks", DEADLOCKS, result_of(analysis, DEADLOCKS));
     fclose(out);

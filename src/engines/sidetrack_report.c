@@ -20,9 +20,10 @@ static const char *const kinds[ERROR_KINDS] = {
     "the threads acquire further locks around these, so this schedule may end in a deadlock "      \
     "instead"
 #define SAME_WAY                                                                                   \
-    "it assumes that the block makes its second acquire even if the culprit has not run before"
+    "this assumes that the block acquires the lock again even if the other thread has not run "    \
+    "first"
 #define MAY_WAIT                                                                                   \
-    "if this is a semaphore or a hand-made lock, the culprit may have to wait for the block"
+    "if this is a semaphore or a hand-made lock, the other thread may have to wait for the block"
 
 static const char *caveat_of(const struct tms_sidetrack_prediction *p)
 {

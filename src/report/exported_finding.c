@@ -266,8 +266,8 @@ void tms_exported_but(const struct tms_exported *exported, FILE *out)
     }
     if (predicted && exported->page->racing && !race) {
         fprintf(out,
-                "%sa data race was seen in this run. Locks then do not tell all that orders these "
-                "steps, and this may be impossible.",
+                "%sthis run has a data race, so locks alone do not determine the order of these "
+                "steps; the predicted order may be impossible.",
                 said ? " " : "");
     }
 }

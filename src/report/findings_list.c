@@ -204,19 +204,19 @@ static void write_beside(const struct listing *listing, const struct tms_result 
     const struct tms_result *first = listing->first;
     FILE *note = tms_page_note(listing->page);
 
-    fprintf(note, "%s says ", result->engine->name);
+    fprintf(note, "%s: ", result->engine->name);
     write_answer(note, result);
     if (result->verdict == TMS_VERDICT_NONE_BLAMED && first->verdict == TMS_VERDICT_SERIALIZABLE) {
         fprintf(note, ", which agrees with %s.", first->engine->name);
     } else if (more == 0 && fewer == 0 && result->verdict == first->verdict &&
                result->first_violation_event == first->first_violation_event) {
-        fprintf(note, ": the same as %s.", first->engine->name);
+        fprintf(note, "; the same as %s.", first->engine->name);
     } else {
-        fprintf(note, ", but %s says ", first->engine->name);
+        fprintf(note, "; %s: ", first->engine->name);
         write_answer(note, first);
         if (more + fewer > 0) {
-            fprintf(note, ". It lacks %zu of the findings above, and has %zu more%s", fewer, more,
-                    more > 0 ? ", shown below" : "");
+            fprintf(note, ". %s misses %zu of the findings above and reports %zu more%s",
+                    result->engine->name, fewer, more, more > 0 ? ", shown below" : "");
         }
         fputc('.', note);
     }

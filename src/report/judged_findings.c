@@ -273,7 +273,8 @@ static void write_place(const struct tms_judged *judged)
     write_block_place(judged, note);
     tms_judged_executions(judged, note);
     if (judged->judgement->interleaved) {
-        fputs(" · a driver, usually interleaved", note);
+        fputs(" · a driver (such as main or an event loop): other threads are expected in between",
+              note);
     }
     write_runs(judged, note);
     tms_page_blank(judged->page->out, INDENT);
@@ -389,8 +390,8 @@ static void write_but(const struct tms_judged *judged)
         note = tms_page_note(judged->page);
     }
     if (predicted && judged->page->racing) {
-        fputs("this run has a data race, so locks alone do not determine the order of these steps, "
-              "and this may be impossible.",
+        fputs("this run has a data race, so locks alone do not determine the order of these steps; "
+              "the predicted order may be impossible.",
               note);
         write_paragraph(judged->page, "But");
     }
@@ -430,7 +431,7 @@ static void write_event(const struct tms_judged *judged, const struct tms_turn *
     tms_judged_thread(page, page->out, turn->thread);
     tms_page_ink(page, TMS_INK_PLAIN);
     fputc(' ', page->out);
-    tms_judged_operation(judged, page->out, turn, SIZE_MAX);
+    tms_judged_happened(judged, page->out, turn);
     if (turn->stack == 0 && turn->location != 0) {
         fputs(" (", page->out);
         tms_page_name(page, page->out, TMS_CLASS_LOCATION, turn->location, SIZE_MAX);

@@ -22,32 +22,37 @@ struct rows {
 
 /* ---- cells ------------------------------------------------------------------------------- */
 
-static const char *verb_of(enum tms_event_kind kind)
+/* For a cell, and for a sentence about the thread. */
+static const char *verb_of(enum tms_event_kind kind, bool past)
 {
-    static const char *const verbs[TMS_EVENT_COUNT] = {
-        [TMS_EVENT_READ] = "read",
-        [TMS_EVENT_WRITE] = "write",
-        [TMS_EVENT_UPDATE] = "update",
-        [TMS_EVENT_ACQUIRE] = "lock",
-        [TMS_EVENT_RELEASE] = "unlock",
-        [TMS_EVENT_SHARED_ACQUIRE] = "lock for reading",
-        [TMS_EVENT_SHARED_RELEASE] = "unlock",
-        [TMS_EVENT_FORK] = "start",
-        [TMS_EVENT_JOIN] = "join",
-        [TMS_EVENT_WAIT] = "wait for",
-        [TMS_EVENT_ARRIVE] = "arrive at",
-        [TMS_EVENT_DEPART] = "leave",
+    static const char *const verbs[TMS_EVENT_COUNT][2] = {
+        [TMS_EVENT_READ] = {"read", "read"},
+        [TMS_EVENT_WRITE] = {"write", "wrote"},
+        [TMS_EVENT_UPDATE] = {"update", "updated"},
+        [TMS_EVENT_ACQUIRE] = {"lock", "locked"},
+        [TMS_EVENT_RELEASE] = {"unlock", "unlocked"},
+        [TMS_EVENT_SHARED_ACQUIRE] = {"lock for reading", "locked for reading"},
+        [TMS_EVENT_SHARED_RELEASE] = {"unlock", "unlocked"},
+        [TMS_EVENT_FORK] = {"start", "started"},
+        [TMS_EVENT_JOIN] = {"join", "joined"},
+        [TMS_EVENT_WAIT] = {"wait for", "waited for"},
+        [TMS_EVENT_ARRIVE] = {"arrive at", "arrived at"},
+        [TMS_EVENT_DEPART] = {"leave", "left"},
+        [TMS_EVENT_ATOMIC_READ] = {"atomic read", "atomically read"},
+        [TMS_EVENT_ATOMIC_WRITE] = {"atomic write", "atomically wrote"},
+        [TMS_EVENT_ATOMIC_UPDATE] = {"atomic update", "atomically updated"},
     };
 
-    return kind < TMS_EVENT_COUNT && verbs[kind] != NULL ? verbs[kind] : tms_event_text(kind);
+    return kind < TMS_EVENT_COUNT && verbs[kind][past] != NULL ? verbs[kind][past]
+                                                               : tms_event_text(kind);
 }
 
-size_t tms_judged_operation(const struct tms_judged *judged, FILE *out, const struct tms_turn *turn,
-                            size_t most)
+static size_t write_operation(const struct tms_judged *judged, FILE *out,
+                              const struct tms_turn *turn, bool past, size_t most)
 {
     enum tms_event_kind kind = (enum tms_event_kind)turn->kind;
     enum tms_class cls = tms_event_class(kind);
-    size_t width = (size_t)fprintf(out, "%s", verb_of(kind));
+    size_t width = (size_t)fprintf(out, "%s", verb_of(kind, past));
     size_t room = most > width + 9 ? most - width - 1 : 8;
 
     if (turn->target == 0) {
@@ -59,6 +64,17 @@ size_t tms_judged_operation(const struct tms_judged *judged, FILE *out, const st
                tms_judged_variable(judged->page, out, turn->target, !judged->full, room);
     }
     return width + 1 + tms_page_name(judged->page, out, cls, turn->target, room);
+}
+
+size_t tms_judged_operation(const struct tms_judged *judged, FILE *out, const struct tms_turn *turn,
+                            size_t most)
+{
+    return write_operation(judged, out, turn, false, most);
+}
+
+void tms_judged_happened(const struct tms_judged *judged, FILE *out, const struct tms_turn *turn)
+{
+    write_operation(judged, out, turn, true, SIZE_MAX);
 }
 
 /* "26", or "get.c:26" in another file than the block, or nothing. */

@@ -17,4 +17,7 @@ void tms_judged_interleaving(const struct tms_judged *judged, bool verbose);
 size_t tms_judged_operation(const struct tms_judged *judged, FILE *out, const struct tms_turn *turn,
                             size_t most);
 
+/* The same after the name of the thread, in full: "unlocked account.lock". */
+void tms_judged_happened(const struct tms_judged *judged, FILE *out, const struct tms_turn *turn);
+
 #endif

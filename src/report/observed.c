@@ -52,8 +52,9 @@ static void write_cut(const struct tms_page *page, FILE *note, const struct tms_
     } else {
         fputs(finding->cycle_length > 2 ? ", " : " and ", note);
         tms_phrase_others(page, note, finding);
-        fputs(" have no serial order: found", note);
+        fputs(" have no serial order (found", note);
         write_place(page, note, finding);
+        fputc(')', note);
     }
     fputc('.', note);
     if (finding->count > 1) {

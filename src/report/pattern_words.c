@@ -5,7 +5,7 @@
 #include <assert.h>
 
 #define IN_ONE_SECTION "make both accesses in one critical section, @R."
-#define OR_NOTHING     "nothing, if that is intended; otherwise " IN_ONE_SECTION
+#define OR_NOTHING     "not needed if this is intended; otherwise " IN_ONE_SECTION
 
 static const struct tms_pattern_words words[] = {
     [TMS_PATTERN_LOST_UPDATE] =
@@ -43,8 +43,8 @@ static const struct tms_pattern_words words[] = {
     [TMS_PATTERN_INTERLEAVED_WRITES] =
         {"its writes of @X and @Y were mixed with others",
          "its writes of @X and @Y can be mixed with others",
-         "@U wrote @x and @y between @T's two writes: @x is now as @U left it, and @y as @T did.",
-         "@U writes @x and @y between @T's two writes: @x is then as @U left it, and @y as @T did.",
+         "@U wrote @x and @y between @T's two writes: @x now has @U's value and @y has @T's.",
+         "@U writes @x and @y between @T's two writes: @x then has @U's value and @y has @T's.",
          "@x is @U's, @y is not",
          "make both writes in one critical section, @R, and @U's in another one.", false},
     [TMS_PATTERN_INTERMEDIATE_VALUE_SEEN] =
@@ -55,15 +55,15 @@ static const struct tms_pattern_words words[] = {
          "@U saw the value before this", "make both changes in one critical section, @R.", false},
     [TMS_PATTERN_HALF_UPDATE_SEEN] = {"another thread saw half of its update of @X and @Y",
                                       "another thread can see half of its update of @X and @Y",
-                                      "@U used @x after @T had changed it, and @y before @T did.",
-                                      "@U uses @x after @T has changed it, and @y before @T does.",
-                                      "@U saw @y before this",
+                                      "@U used the new @x but the old @y.",
+                                      "@U uses the new @x but the old @y.", "@U saw @y before this",
                                       "make both changes in one critical section, @R.", false},
-    [TMS_PATTERN_EXCHANGE] = {"it wrote @X and read @Y after another thread's answer",
-                              "it can write @X and read @Y after another thread's answer",
-                              "@U saw what @T wrote to @x and changed @y, which @T read then.",
-                              "@U sees what @T writes to @x and changes @y, which @T then reads.",
-                              "@U's answer", OR_NOTHING, true},
+    [TMS_PATTERN_EXCHANGE] =
+        {"another thread answered its write of @X through @Y",
+         "another thread can answer its write of @X through @Y",
+         "@U used @x after @T had written it, then changed @y, which @T read.",
+         "@U uses @x after @T has written it, then changes @y, which @T reads.", "@U's answer",
+         OR_NOTHING, true},
     [TMS_PATTERN_INTERLEAVED_UPDATES] =
         {"another thread updated @X between its updates",
          "another thread can update @X between its updates",
@@ -80,22 +80,26 @@ static const struct tms_pattern_words words[] = {
         {"@X was checked again under a lock", "@X can change before it is checked under a lock",
          "@T read @x without a lock, and again under one: double-checked locking.",
          "@T reads @x without a lock, and again under one: double-checked locking.",
-         "checked again", "nothing, if only the second check decides.", true},
-    [TMS_PATTERN_POLLED] = {"@X was polled", "@X can be polled",
-                            "@T read @x again and again on one line.",
-                            "@T reads @x again and again on one line.", "polled again",
-                            "nothing, if it waits for @x to change.", true},
+         "checked again",
+         "not needed if only the second check decides; otherwise " IN_ONE_SECTION "", true},
+    [TMS_PATTERN_POLLED] =
+        {"@X was polled", "@X can be polled", "@T read @x again and again on one line.",
+         "@T reads @x again and again on one line.", "polled again",
+         "not needed if it waits for @x to change; otherwise read @x once and keep the value.",
+         true},
     [TMS_PATTERN_ORDER_ONLY] =
         {"no data was affected, only the order of locks",
          "no data is affected, only the order of locks",
          "@U took the lock in between, but did nothing with the data that @T used.",
          "@U takes the lock in between, but does nothing with the data that @T uses.", "after @U",
-         "nothing, as far as the recorded accesses show.", true},
+         "not needed: no recorded access was affected.", true},
     [TMS_PATTERN_OWN_THREAD] = {"it started or joined the thread that came in between",
                                 "it starts or joins the thread that comes in between",
                                 "The block itself started @U, or waited for its end.",
                                 "the block itself starts @U, or waits for its end.", "after @U",
-                                "nothing, if it is meant to wait for that thread.", true},
+                                "not needed if it is meant to wait for that thread; otherwise "
+                                "start or join it outside the block.",
+                                true},
     [TMS_PATTERN_UNWATCHED] =
         {"what was done with the data was not recorded",
          "what is done with the data was not recorded",

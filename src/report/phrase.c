@@ -118,7 +118,7 @@ static void phrase_fork(const struct tms_page *page, FILE *out, const struct tms
     phrase_thread(page, out, step->from.thread);
     fputs(" started ", out);
     phrase_thread(page, out, step->to.thread);
-    fprintf(out, " (event %" PRIu64 "), so all that ", step->first_event);
+    fprintf(out, " (event %" PRIu64 "), so everything ", step->first_event);
     phrase_thread(page, out, step->to.thread);
     fprintf(out, " did came later (event %" PRIu64 ")", step->second_event);
 }
@@ -128,7 +128,7 @@ static void phrase_join(const struct tms_page *page, FILE *out, const struct tms
     phrase_thread(page, out, step->to.thread);
     fputs(" waited for the end of ", out);
     phrase_thread(page, out, step->from.thread);
-    fprintf(out, " (event %" PRIu64 "), so all that ", step->second_event);
+    fprintf(out, " (event %" PRIu64 "), so everything ", step->second_event);
     phrase_thread(page, out, step->from.thread);
     fprintf(out, " did came earlier (event %" PRIu64 ")", step->first_event);
 }

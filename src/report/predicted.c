@@ -78,6 +78,9 @@ static void phrase_guard(const struct tms_page *page, FILE *note, const struct t
     }
 }
 
+#define ONLY_TIMING                                                                                \
+    "Only timing caused that order; no fork, join or lock held throughout enforces it. "
+
 /*
  * Where the other thread was in this run, and that only timing put it there. That is not known of a
  * thread that came between the two: the block may have started it, and waited for it.
@@ -87,8 +90,9 @@ static void window_reason(const struct tms_page *page, FILE *note,
 {
     static const struct {
         const char *kind, *place;
-    } places[] = {
-        {"before", "before the first"}, {"in", "between the two"}, {"after", "after the second"}};
+    } places[] = {{"before", "before the first one"},
+                  {"in", "between the two"},
+                  {"after", "after the second one"}};
     const char *place = "elsewhere";
 
     if (!is_window(finding)) {
@@ -99,17 +103,15 @@ static void window_reason(const struct tms_page *page, FILE *note,
         place = strcmp(places[i].kind, finding->kind) == 0 ? places[i].place : place;
     }
     bool between = strcmp(finding->kind, "in") == 0;
+    bool lock = finding->cycle[0].on_class == TMS_CLASS_LOCK;
     fputs("In this run ", note);
     tms_phrase_thing(page, note, TMS_CLASS_THREAD, other);
-    fprintf(note, " came %s (event %" PRIu64 "). ", place, finding->cycle[1].first_event);
-    fputs(between ? ""
-                  : "Only timing put it there: no lock held throughout, fork or join enforces that "
-                    "order. ",
-          note);
+    fprintf(note, "'s %s came %s (event %" PRIu64 "). ", lock ? "acquire" : "access", place,
+            finding->cycle[1].first_event);
+    fputs(between ? "" : ONLY_TIMING, note);
     fputs("Holding ", note);
     phrase_guard(page, note, finding);
-    fprintf(note, " across both %s would prevent it",
-            finding->cycle[0].on_class == TMS_CLASS_LOCK ? "acquires" : "accesses");
+    fprintf(note, " across both %s would prevent it", lock ? "acquires" : "accesses");
     if (between) {
         fputs(", unless the block waits for ", note);
         tms_phrase_thing(page, note, TMS_CLASS_THREAD, other);
@@ -159,9 +161,7 @@ static void pair_reason(const struct tms_page *page, FILE *note, const struct tm
     tms_phrase_thing(page, note, TMS_CLASS_THREAD, last->from.thread);
     fputs(" took ", note);
     phrase_lock(page, note, last);
-    fprintf(note,
-            " after the block had (event %" PRIu64 "). Only timing put it there: no lock held "
-            "throughout, fork or join enforces that order. Holding ",
+    fprintf(note, " after the block had (event %" PRIu64 "). " ONLY_TIMING "Holding ",
             last->first_event);
     phrase_lock(page, note, finding->cycle);
     fputs(" until ", note);

@@ -127,8 +127,8 @@ static void write_meaning(struct tms_text *text)
               tms_page_note(&text->page));
         fputs(
             tms_text_has_verdict(text, TMS_VERDICT_NONE_PREDICTED)
-                ? "No other order of the same locks, forks and joins is known to give another "
-                  "result, but only the events of this run were examined."
+                ? "No other order of these lock operations, forks and joins is predicted to cut a "
+                  "block, but only the events of this run were examined."
                 : "This holds for this run only: with another timing, a block of the same program "
                   "may still be cut apart.",
             text->page.note);

@@ -108,7 +108,7 @@ static void write_serializable(const struct tms_text *text, FILE *out)
     }
     fprintf(out, "no atomic block was cut apart in this run%s.",
             tms_text_has_verdict(text, TMS_VERDICT_INCOMPLETE)
-                ? "; whether one can be with another timing is not fully known"
+                ? "; predictions for other timings are incomplete"
             : tms_text_has_verdict(text, TMS_VERDICT_NONE_PREDICTED)
                 ? ", and none is predicted to be"
                 : "");
@@ -155,13 +155,13 @@ static void write_verdict_words(const struct tms_text *text, FILE *out)
         write_serializable(text, out);
         break;
     case TMS_VERDICT_PREDICTED:
-        fprintf(out, "%s with another timing.",
-                *whole != '\0' ? "one can be" : "an atomic block can be cut apart");
+        fprintf(out, "%s can be cut apart with another timing.",
+                *whole != '\0' ? "one" : "an atomic block");
         break;
     case TMS_VERDICT_POTENTIAL:
         fprintf(out, "%s; this may be a false alarm.",
                 finds_deadlocks(result) ? "threads may deadlock"
-                : *whole != '\0'        ? "one may be with another timing"
+                : *whole != '\0'        ? "one may be cut apart with another timing"
                                         : "an atomic block may be cut apart with another timing");
         break;
     case TMS_VERDICT_RACE:

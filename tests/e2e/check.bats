@@ -204,14 +204,14 @@ load common
     tms check --engine=frontier,reference --json lost.std
     [ "$status" -eq 1 ]
     [ "$(grep -c '^AV-' <<<"$stderr")" -eq 1 ]
-    [[ $flat == *"reference says violation, first at event 11, 1 blamed: the same as frontier."* ]]
+    [[ $flat == *"reference: violation, first at event 11, 1 blamed; the same as frontier."* ]]
     query '[r["engine"] for r in d[0]["results"]] == ["frontier", "reference"]'
     query 'len({r["violations"][0]["id"] for r in d[0]["results"]}) == 1'
     tms check -q --engine="$(observing)" --json lost.std
     query 'len(d[0]["results"]) >= 7'
     query 'all(r["verdict"] == "violation" and r["first_violation_event"] >= 11 for r in d[0]["results"])'
     tms check --engine=frontier,regiontrack-blame fine.std
-    [[ $flat == *"regiontrack-blame says none-blamed, which agrees with frontier."* ]]
+    [[ $flat == *"regiontrack-blame: none-blamed, which agrees with frontier."* ]]
 }
 
 @test "an engine that gives up says so" {

@@ -141,7 +141,7 @@ COMPARE
     [[ $stderr != *'data race'* ]]
     tms run --races --engine=frontier,sidetrack ./free
     [ "$status" -eq 0 ]
-    [[ $flat == *'fasttrack says no-race.'* ]]
+    [[ $flat == *'fasttrack: no-race.'* ]]
 }
 
 @test "what is predicted says that there were races" {
@@ -187,7 +187,7 @@ SOURCE
     "$tmesis" cc -g predicted.c -o predicted
     tms run ./predicted
     [ "$status" -eq 0 ]
-    [[ $flat == *'predicted AV-'*'But this run has a data race, '*'this may be impossible. Fix '* ]]
+    [[ $flat == *'predicted AV-'*'But this run has a data race, '*'the predicted order may be impossible. Fix '* ]]
     [[ $flat == *'1 data race was seen'* ]]
     tms run --engine=frontier,sidetrack ./predicted
     [[ $flat == *'But: fasttrack found a data race in this run, first at event '* ]]

@@ -267,7 +267,7 @@ static void test_doubts(void **state)
         strstr(written.text,
                "  But  it presupposes something.\n"
                "  But  this run has a data race, so locks alone do not determine the order of\n"
-               "       these steps, and this may be impossible.\n"
+               "       these steps; the predicted order may be impossible.\n"
                "  Fix  "));
     free(written.text);
     bank.finding.evidence = TMS_EVIDENCE_OBSERVED;
@@ -327,7 +327,7 @@ static void test_verbose(void **state)
                                  "          int balance = from->balance;\n"
                                  "        from deposit (bank.c:40)\n"
                                  "        from cashier (bank.c:48)\n"
-                                 "    event 13: T3 unlock account.lock\n"
+                                 "    event 13: T3 unlocked account.lock\n"
                                  "      in unlock (locks.c:7)\n"));
     free(written.text);
 }
