@@ -52,7 +52,7 @@ static void end_by_abort(void)
 
 void __assert_fail(const char *assertion, const char *file, unsigned line, const char *function)
 {
-    say("tmesis: the runtime is wrong: ");
+    say("tmesis: internal error in the runtime: ");
     say(file);
     say(":");
     say_number(line);

@@ -200,8 +200,8 @@ int tms_analysis_feed(struct tms_analysis *analysis, const struct tms_event *eve
     size_t known = reader == NULL ? tms_events_known(analysis->context, events, count) : count;
     if (known < count) {
         return tms_fail(analysis->context, TMS_ERR_ARGUMENT,
-                        "event %llu has a kind or a name that there is not, an order that its kind "
-                        "does not have, or reserved bytes that are not 0",
+                        "event %llu is invalid: unknown kind or name, memory order not allowed for "
+                        "its kind, or reserved bytes not 0",
                         (unsigned long long)(analysis->summary.events + known + 1));
     }
     int code = make_room(analysis);

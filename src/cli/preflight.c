@@ -74,8 +74,8 @@ bool tms_preflight_watchable(const char *program, bool quiet)
         return false;
     }
     if (!quiet) {
-        tms_say("%s was not built with tmesis cc%s: it is not watched itself, only programs built "
-                "so that it starts",
+        tms_say("%s was not built with tmesis cc%s: it is not watched; programs that it starts "
+                "are, if built with tmesis cc",
                 program, why[kind]);
     }
     return true;

@@ -90,7 +90,7 @@ static int start(struct tms_chosen_schedule *chosen, const struct tms_words *wor
     struct tms_schedule_complaint complaint;
 
     if (!tms_schedule_parse(&chosen->schedule, chosen->text, chosen->length, &complaint)) {
-        return tms_bad("the schedule of the result is none: line %u: %s", complaint.line,
+        return tms_bad("the schedule in the result is invalid: line %u: %s", complaint.line,
                        complaint.text);
     }
     const struct tms_watching watching = {

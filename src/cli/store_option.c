@@ -57,7 +57,7 @@ bool tms_storing_good(const struct tms_storing *storing, const char *json,
                                                     : NULL;
 
     if (!storing->store.given && alone != NULL) {
-        tms_say("--%s says under what a result is stored; add --store, or leave it out", alone);
+        tms_say("--%s needs --store", alone);
         return false;
     }
     const char *path = tms_store_path(&storing->store);

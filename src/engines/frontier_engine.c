@@ -139,7 +139,7 @@ static void frontier_stats(const void *state, struct tms_counters *counters)
     const struct tms_frontier *f = state;
     const struct tms_counter all[] = {
         {"slots", "most threads distinguished at the same time", f->slot_count - FIRST_SLOT},
-        {"rows", "most transactions running at a time, with blocks inside that others come after",
+        {"rows", "peak rows: running transactions, and nested blocks with successors",
          f->row_count},
         {"edges", "conflicts between threads that were not implied by earlier ones", f->edges_seen},
         {"inserted", "of these, taken into the graph", f->edges_inserted},

@@ -268,10 +268,10 @@ static void stats(const void *state, struct tms_counters *counters)
     const struct tms_counter kept[] = {
         {"requests", "different requests for a lock, or for the end of a thread", g->request_count},
         {"moments", "of these, by period of the thread", g->moment_count},
-        {"cyclic", "requests for what is held by one that may lead back to it", g->cyclic},
+        {"cyclic", "requests that can be part of a cycle", g->cyclic},
         {"tried", "steps of the search for cycles", g->tried},
         {"cycles", "cycles of requests, each with its threads", g->found},
-        {"gave_up", "1 if the search ended before it was through", g->gave_up},
+        {"gave_up", "1 if the search reached its limit", g->gave_up},
     };
 
     TMS_COUNTERS_PUT(counters, kept);

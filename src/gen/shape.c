@@ -107,18 +107,16 @@ bool tms_shape_check(const struct tms_shape *shape, char *why)
     }
     bool planted = tms_shape_cuts(shape) > 0;
     if (shape->cut > 0 && shape->planting != TMS_PLANT_NONE) {
-        return refuse(why, "labels that are cut are all the violations that there are: ask for "
-                           "them without another violation");
+        return refuse(why, "--cut-labels and --violation can't be combined");
     }
     if (planted && shape->threads < 2) {
-        return refuse(why, "a violation takes two threads: ask for more, or for no violation");
+        return refuse(why, "a violation needs at least two threads (--threads)");
     }
     if (planted && shape->variables < 2) {
-        return refuse(why, "a violation takes a variable of its own: ask for at least two");
+        return refuse(why, "a violation needs at least two variables (--variables)");
     }
     if (shape->churn > 0 && (!shape->fork_join || shape->threads < 2)) {
-        return refuse(why, "threads can only be replaced if they are forked and joined: ask for "
-                           "that too, and for at least two threads");
+        return refuse(why, "--churn needs --fork-join and at least two threads (--threads)");
     }
     if (shape->events < tms_shape_least_events(shape)) {
         snprintf(why, TMS_SHAPE_SENTENCE,

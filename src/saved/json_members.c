@@ -62,7 +62,7 @@ const char *tms_load_needed(struct tms_loading *loading, const json_t *object, c
 
 uint64_t tms_load_number(struct tms_loading *loading, const json_t *object, const char *key)
 {
-    static const char expected[] = "a number without sign and fraction";
+    static const char expected[] = "a non-negative integer";
     const json_t *value = member(loading, object, key, JSON_INTEGER, expected);
     json_int_t number = json_integer_value(value);
 

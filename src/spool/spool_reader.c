@@ -418,8 +418,8 @@ bool tms_spool_loss(const struct tms_spool *spool, char sentence[TMS_SPOOL_REASO
         {header->lost & TMS_SPOOL_LOST_STACKS,
          "the program has an unwinder of its own, and its functions can't be followed after the "
          "first exception"},
-        {header->lost & TMS_SPOOL_LOST_CLONE,
-         "the program makes threads with clone, which are taken for the thread that made them"},
+        {header->lost & TMS_SPOOL_LOST_CLONE, "the program creates threads with clone, whose "
+                                              "events are attributed to the creating thread"},
         {header->lost & TMS_SPOOL_LOST_SANDBOX,
          "the process entered a sandbox (seccomp), where it can't be watched"},
         {header->lost & TMS_SPOOL_LOST_PROCESS, "a process that it started was not watched"},
@@ -444,11 +444,11 @@ bool tms_spool_loss_sync(const struct tms_spool *spool, char sentence[TMS_SPOOL_
 
     if (spool->header.lost & TMS_SPOOL_LOST_ALONG) {
         snprintf(sentence + length, TMS_SPOOL_REASON - length,
-                 "%sthere was room for the first part of the run only, --max-size gives more",
+                 "%sonly the first part of the run was recorded (--max-size allows more)",
                  lost ? "; " : "");
     } else if (spool->header.lost & TMS_SPOOL_LOST_PREDICTIONS) {
         snprintf(sentence + length, TMS_SPOOL_REASON - length,
-                 "%sthere are more predictions or ways to nest locks than are kept",
+                 "%sthe limit on predictions or lock nestings was reached, or memory ran out",
                  lost ? "; " : "");
     }
     return sentence[0] != '\0';

@@ -474,10 +474,11 @@ int tms_writer_write(struct tms_writer *writer, const struct tms_event *events, 
     }
     size_t known = tms_events_known(writer->context, events, count);
     if (known < count) {
-        return tms_fail(writer->context, TMS_ERR_ARGUMENT,
-                        "event %llu to be written has a kind or a name that there is not, an order "
-                        "that its kind does not have, or reserved bytes that are not 0",
-                        (unsigned long long)(writer->events + known + 1));
+        return tms_fail(
+            writer->context, TMS_ERR_ARGUMENT,
+            "event %llu to be written is invalid: unknown kind or name, memory order not "
+            "allowed for its kind, or reserved bytes not 0",
+            (unsigned long long)(writer->events + known + 1));
     }
     writer->failed = writer->format->write(writer, events, count);
     writer->events += count;

@@ -139,9 +139,9 @@ static int64_t zstd_decode(struct tms_input_source *source, char *to, size_t roo
     source->raw_at += in.pos;
     if (ZSTD_getErrorCode(code) == ZSTD_error_frameParameter_windowTooLarge) {
         return tms_fail(source->context, TMS_ERR_LIMIT,
-                        "%s: was compressed with a window of more than %u MB (zstd --long), too "
-                        "much memory to be taken unasked; decompress it first, with zstd -d "
-                        "--long=31",
+                        "%s: was compressed with a window of more than %u MB (zstd --long), which "
+                        "needs more memory than tmesis allocates; decompress it first, with zstd "
+                        "-d --long=31",
                         source->path, 1u << (WINDOW_LOG - 20));
     }
     if (ZSTD_isError(code)) {

@@ -465,7 +465,7 @@ static int at_end(const struct tms_reader *reader)
     }
     return tms_fail(reader->context, TMS_ERR_SYNTAX,
                     "%s: no line is an event; expected lines such as \"@ Rd(0,x)\", so it is no "
-                    "RoadRunner log; leave the format to be found out",
+                    "RoadRunner log; omit the format to have it detected",
                     tms_input_name(reader->path));
 }
 

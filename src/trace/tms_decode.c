@@ -227,7 +227,7 @@ static int read_schedule(struct tms_decoder *decoder)
     uint32_t start = 0;
 
     if (!(decoder->thread_count <= 256 ? count_narrow(decoder) : count_wide(decoder))) {
-        return bad(decoder, "its schedule is not one of its threads");
+        return bad(decoder, "its schedule names unknown threads");
     }
     for (uint32_t i = 0; i < decoder->thread_count; i++) {
         uint32_t turns = decoder->cursors[i].next;

@@ -148,9 +148,7 @@ static int read_start(struct tms_reader *reader)
     if (!tms_format_tms.detect(reader->input.at, (size_t)(reader->input.end - reader->input.at)) &&
         reader->input.at != reader->input.end) {
         return tms_fail(reader->context, TMS_ERR_SYNTAX,
-                        "%s: is not a native trace, it doesn't start like one; leave the format "
-                        "to be found out",
-                        name);
+                        "%s: is not a tms trace; omit the format to have it detected", name);
     }
     if (there == 0) {
         return cut(reader, "within its head");
@@ -264,7 +262,7 @@ static int open_file(struct tms_reader *reader)
     }
     struct tms_span tables = {section.payload, section.payload + section.length};
     if (section.tag != TMS_TAG_HEAD || !read_tables(state, tables)) {
-        return damaged(reader, "its head is not one");
+        return damaged(reader, "the header is invalid");
     }
     consume(reader, TMS_SECTION_SIZE + section.length);
     return TMS_OK;
@@ -341,7 +339,7 @@ static int read_names(struct tms_reader *reader)
         uint8_t cls = state->classes[*in.at++];
         size_t length = take_length(&in);
         if (length == 0 || cls == TMS_CLASS_NONE || memchr(in.at, '\0', length) != NULL) {
-            return damaged(reader, "a section has a name that is none");
+            return damaged(reader, "a section has an invalid name");
         }
         /* Names of an unknown class can only belong to events of unknown kinds. */
         int code =

@@ -166,10 +166,10 @@ refused() {
     refused "too few" --threads 50 --fork-join --events 20
     refused "17 events are too few" --events 17 --threads 9 --fork-join --churn 3
     refused "1 event is too few" --events 1 --threads 2 --fork-join
-    refused "forked and joined" --churn 3
+    refused "--churn needs --fork-join" --churn 3
     refused "place it earlier" --events 100 --violation 101
     refused "labels that are cut" --labels 2 --cut-labels 3
-    refused "without another violation" --cut-labels 1 --violation 50%
+    refused "--cut-labels and --violation can't be combined" --cut-labels 1 --violation 50%
     for where in x 0 101% 5x 1e3 0x10 -5 nan ''; do
         refused "--violation" --violation="$where"
     done

@@ -252,7 +252,7 @@ setup() {
     sed 's/\b20\b/20000/' bank.c >long.c
     gcc -g -pthread long.c -o long
     tms run --engine=sidetrack --max-size=100K ./long
-    [[ $flat == *'room for the first part of the run only'* ]]
+    [[ $flat == *'only the first part of the run was recorded'* ]]
     [ "$status" -eq 3 ]
     "$tmesis" cc -g -pthread long.c -o watched-long
     tms run --max-size=100K --atomic='set_balance' --json=inside.json ./watched-long

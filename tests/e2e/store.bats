@@ -113,7 +113,7 @@ same_rows() {
         [ "$status" -eq "$bad" ]
         tms "$1" -q --label=night "${@:2}"
         [ "$status" -eq "$bad" ]
-        [[ $flat == *"--label says under what a result is stored; add --store"* ]]
+        [[ $flat == *"--label needs --store"* ]]
     done
     cmp lost.std "$golden/lost-update-locked.std"
     [ ! -e both ]

@@ -540,7 +540,7 @@ static void test_other_content(void **state)
     store((const uint8_t *)"T0|r(x)|1\n", 10);
     outcome = read_back(false, NULL, NULL, 0);
     assert_int_equal(outcome.code, TMS_ERR_SYNTAX);
-    assert_non_null(strstr(outcome.text, "not a native trace"));
+    assert_non_null(strstr(outcome.text, "not a tms trace"));
 }
 
 /* Writes one event of `kind`, calls that kind something else in the head, and reads. */
