@@ -252,10 +252,10 @@ static int run_cxx(const void *values, const struct tms_operands *operands)
 }
 
 #define ABOUT(compilers, variable)                                                                 \
-    "Compiles and links so that tmesis run and tmesis record can watch the program. The words "    \
-    "are "                                                                                         \
-    "those of the compiler, which is " compilers " unless " variable " names another; those that " \
-    "start with --tmesis- are not handed on. Where build systems want one word, there is "
+    "Compiles and links so that tmesis run and tmesis record can watch the program. Takes the "    \
+    "compiler's arguments and passes on all that do not start with --tmesis-. The compiler "       \
+    "is " compilers " unless " variable                                                            \
+    " names another. Build systems that need one word can use "
 
 const struct tms_command tms_command_cc = {
     .name = "cc",
@@ -263,7 +263,7 @@ const struct tms_command tms_command_cc = {
     .summary = "compile and link a C program for tmesis run",
     .usage = "ARG…",
     .about =
-        ABOUT("gcc", "TMESIS_CC") "tmesis-cc: CC=tmesis-cc.\n\n"
+        ABOUT("gcc", "TMESIS_CC") "CC=tmesis-cc.\n\n"
                                   "Exit status: that of the compiler, or 2 if it was not called.",
     .options = options,
     .values_size = sizeof(struct values),
@@ -278,7 +278,7 @@ const struct tms_command tms_command_cxx = {
     .usage = "ARG…",
     .about = ABOUT(
         "g++",
-        "TMESIS_CXX or TMESIS_CC") "tmesis-c++: CXX=tmesis-c++.\n\n"
+        "TMESIS_CXX or TMESIS_CC") "CXX=tmesis-c++.\n\n"
                                    "Exit status: that of the compiler, or 2 if it was not called.",
     .options = options,
     .values_size = sizeof(struct values),

@@ -56,7 +56,7 @@ const struct tms_command tms_command_diff = {
     .summary = "compare two results: new, gone, still there",
     .usage = "BEFORE AFTER",
     .about = "Compares two results, each the directory of a hunt or a file that run, check, hunt "
-             "or merge wrote as JSON. One line for each block with an observed error or warning, "
+             "or merge wrote as JSON. Prints one line per block with an observed error or warning, "
              "with the most severe of its findings: new in AFTER, worse there, still there, or "
              "gone. A known block is not new because of another variable.\n\n"
              "Exit status: 1 if a block is new or worse, 0 if none is, 2 after wrong usage or if a "

@@ -77,8 +77,9 @@ static const struct tms_option options[] = {
      .at = AT(keep_details),
      .given = AT(details_given),
      .value = "N",
-     .help = "with prune: how many labels keep the whole results, which reports are made from and "
-             "which take most of the room; without it all that keep their results"},
+     .help =
+         "with prune: keep full results for the last N labels only; reports need them, and they "
+         "take most of the space. Default: all kept labels"},
     TMS_DIFFERENCE_OPTIONS(AT(filter)),
     {0}};
 
@@ -490,10 +491,10 @@ const struct tms_command tms_command_history = {
         "command, how the program ended, host, revision and seed.\n"
         "diff compares two labels, one with the newest, or the newest two: blocks that are new, "
         "worse, still there and gone. The order is that of the times when the programs ran.\n"
-        "suppress makes a finding count no more; without an ID it writes the rules of all "
+        "suppress excludes a finding from comparisons; without an ID it writes the rules of all "
         "suppressed findings, for --suppress=FILE of run and check.\n"
-        "prune removes old results, or with --keep-details only what reports are made from. When a "
-        "finding was first seen is kept.\n\n"
+        "prune removes old results, or with --keep-details only what reports are made from. The "
+        "date of the first occurrence is kept.\n\n"
         "Exit status: 1 if diff found a block that is new or worse, 0 otherwise, 2 after wrong "
         "usage or if the database or a result can't be used.",
     .options = options,

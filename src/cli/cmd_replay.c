@@ -287,9 +287,9 @@ const struct tms_command tms_command_replay = {
     .group = TMS_GROUP_PROGRAM,
     .summary = "make an observed finding happen again",
     .usage = "RESULT ID [-- PROGRAM [ARGUMENT…]]",
-    .about = "Runs the program of RESULT again with the schedule that showed the finding ID, and "
-             "says in how many of the runs it was observed: threads are held between the steps of "
-             "the finding until another one has made the conflicting access. RESULT is the "
+    .about = "Runs the program of RESULT again with the schedule that showed the finding ID, "
+             "holding threads between the steps of the finding until another thread has made the "
+             "conflicting access, and says in how many runs it was observed. RESULT is the "
              "directory of a hunt, or a file that run --json or hunt --json wrote; PROGRAM is the "
              "same program at another path, or with other arguments.\n\n"
              "Exit status: 1 if the finding was observed, 0 if it was not, 3 if no run ended, 2 "

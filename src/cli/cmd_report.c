@@ -52,7 +52,7 @@ static const struct tms_option options[] = {
      .type = TMS_OPTION_MAYBE,
      .at = AT(store),
      .value = "FILE",
-     .help = "report on results of the history FILE (without FILE, of that of tmesis history): "
+     .help = "report on results of the history FILE, " TMS_STORE_FILE " by default: "
              "those of a LABEL or revision, or without one those of the last label"},
     {.name = "labels",
      .type = TMS_OPTION_COUNT,
@@ -233,7 +233,7 @@ const struct tms_command tms_command_report = {
         "Prints RESULT to standard output, as text or in the format of another program. RESULT "
         "is the directory of a hunt, or a file written by hunt --json, run --json or check "
         "--json (\"-\" is standard input). Nothing is run or analysed again.\n"
-        "With --store it is the results of a history that have a label or revision. Findings are "
+        "With --store, reports on the stored results with this label or revision. Findings are "
         "then shown once, HTML has their occurrences over time, and what tmesis history suppress "
         "suppresses is marked.\n\n"
         "Exit status: 0, or 2 if RESULT can't be read or the report can't be written.",

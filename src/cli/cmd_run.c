@@ -81,8 +81,9 @@ static const struct tms_option options[] = {
     TMS_ENGINE_OPTIONS(
         AT(checking),
         "which engines check the run: frontier, judge, sidetrack and goodlock do so while the "
-        "program runs (judge alone includes frontier and sidetrack); with any other the run is "
-        "recorded, and all follow at its end. Default for programs not built with "
+        "program runs (judge alone includes frontier and sidetrack); any other engine needs a "
+        "recording; then all engines run after the program has ended. Default for programs not "
+        "built with "
         "tmesis cc: " TMS_LOCK_ENGINES,
         NULL, "give only the verdict: don't determine which blocks are at fault",
         "list each violation instead of one finding per pattern with a count; those that were "

@@ -6,9 +6,9 @@
  *     struct values { … struct tms_storing storing; … };
  *     static const struct tms_option options[] = { … TMS_STORING_OPTIONS(AT(storing)), {0}};
  *
- * Without a FILE it is the one that tmesis history uses. The environment variables of tmesis
- * history say where and under which label, but only the option itself stores anything: who has set
- * them for history does not expect that every check writes to it.
+ * Without a FILE the result goes into the file that tmesis history uses. The environment variables
+ * of tmesis history give the file and the label, but only the option itself stores anything: a user
+ * who sets them for tmesis history does not expect every check to write to it.
  */
 #ifndef TMS_CLI_STORE_OPTION_H
 #define TMS_CLI_STORE_OPTION_H
@@ -29,8 +29,9 @@ struct tms_storing {
      .type = TMS_OPTION_MAYBE,                                                                     \
      .at = (field) + offsetof(struct tms_storing, store),                                          \
      .value = "FILE",                                                                              \
-     .help = "also store the result in the history FILE, like tmesis history import; without "     \
-             "FILE in that of tmesis history",                                                     \
+     .help =                                                                                       \
+         "also store the result in the history FILE, " TMS_STORE_FILE " by default, as tmesis "    \
+         "history import does",                                                                    \
      .brief = "also store it in the history of findings"},                                         \
         {.name = "label",                                                                          \
          .type = TMS_OPTION_TEXT,                                                                  \
