@@ -132,10 +132,13 @@ static int run_command(const struct tms_command *command, int count, char *const
     return status;
 }
 
-/* Words for another program are passed on, with one exception: `tmesis cc --help` is ours. */
+/* Words for another program are passed on, except a single --help or --help=all. */
 static int run_named(const struct tms_command *command, int count, char *const *words)
 {
-    if (command->raw && count == 1 && strcmp(words[0], "--help") == 0) {
+    bool asks =
+        count == 1 && (strcmp(words[0], "--help") == 0 || strcmp(words[0], "--help=all") == 0);
+
+    if (command->raw && asks) {
         tms_options_help(command, true, stdout);
         return TMS_EXIT_OK;
     }

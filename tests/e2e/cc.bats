@@ -347,6 +347,17 @@ C
     [ "$status" -eq 17 ]
 }
 
+@test "--help and --help=all of cc are ours, those of tmesis-cc the compiler's" {
+    for command in cc c++; do
+        tms "$command" --help=all
+        [ "$status" -eq 0 ]
+        [[ $output == "Usage: tmesis $command "*"--tmesis-inline="* ]]
+        [ "$output" = "$("$tmesis" "$command" --help)" ]
+    done
+    TMESIS_CC=echo run "$(dirname "$tmesis")/tmesis-cc" --help=all
+    [ "$output" = --help=all ]
+}
+
 @test "wrong values of our own options" {
     tms cc
     [ "$status" -eq 2 ]

@@ -39,9 +39,7 @@ for spelling, sentence in options:
 
 # same_options COMMAND PAGE: is the list of the page that of --help?
 same_options() {
-    all=--help=all
-    case $1 in cc | c++) all=--help ;; esac
-    "$tmesis" "$1" "$all" | options_of help >from-help
+    "$tmesis" "$1" --help=all | options_of help >from-help
     options_of page <"$2" >from-page
     [ "$(wc -l <from-help)" -ge 3 ] && diff from-help from-page
 }
