@@ -354,7 +354,7 @@ C
         [[ $output == "Usage: tmesis $command "*"--tmesis-inline="* ]]
         [ "$output" = "$("$tmesis" "$command" --help)" ]
     done
-    TMESIS_CC=echo run "$(dirname "$tmesis")/tmesis-cc" --help=all
+    TMESIS_CC='echo' run "$(dirname "$tmesis")/tmesis-cc" --help=all
     [ "$output" = --help=all ]
 }
 
