@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a command line of a compiler asks for; see cc_step.h. Options that we don't know pass by:
- * only those count that change the step, and those whose value is the next word, which must not
- * be taken for an input.
+ * Parses the command line of a compiler; see cc_step.h. The tables list the options that change the
+ * step, and those whose value is the next word, which must not be taken for an input. All other
+ * options are ignored here and passed on.
  */
 #include "cli/cc_step.h"
 #include "base/array_length.h"

@@ -133,7 +133,7 @@ void tms_fasttrack_join(struct tms_fasttrack *f, struct tms_fasttrack_thread *t,
     f->retired[f->retired_count++] = (struct tms_fasttrack_retired){joined, child->slot};
 }
 
-/* Who knows of the release knows all that it passed on. */
+/* A thread that the release happened before already has everything the release passed on. */
 void tms_fasttrack_acquire_shared(struct tms_fasttrack *f, struct tms_fasttrack_thread *t,
                                   const struct tms_fasttrack_sync *sync, uint64_t event)
 {

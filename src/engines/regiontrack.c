@@ -36,7 +36,7 @@
 
 /* ---- accesses: Algorithm 1 -------------------------------------------------------------- */
 
-/* Lines 10 to 16. Who has read since the last write has the edge from it already. */
+/* Lines 10 to 16. A thread that has read since the last write already has the edge from it. */
 static void read_cell(struct tms_regiontrack *rt, struct tms_regiontrack_thread *t,
                       const struct tms_op *op, struct tms_regiontrack_cell *cell)
 {

@@ -21,7 +21,7 @@ int tms_blocks_watch_deadlocks(struct tms_blocks_engine *b)
                                : tms_engine_goodlock.create(b->goodlock, &b->inner);
 }
 
-/* What the inner engine met, this one did. */
+/* A failure of the inner engine is a failure of this one. */
 static void pass_on(struct tms_blocks_engine *b)
 {
     if (b->inner.failed != TMS_OK) {

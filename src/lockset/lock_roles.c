@@ -31,7 +31,10 @@ static void acquire(struct tms_lock_roles *uses, const struct tms_held *held,
     use->exclusive = use->exclusive || op->kind == TMS_OP_ACQUIRE;
 }
 
-/* What is still held has lost a protector, if it was one. Sets that are made may move the locks. */
+/*
+ * The released lock no longer protects those that are still held. The locks are looked up each
+ * time: a new set may move them.
+ */
 static void release(struct tms_lock_roles *uses, const struct tms_held *left)
 {
     size_t count = uses->sets->sets[left->any].count;

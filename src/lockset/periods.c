@@ -171,7 +171,7 @@ static void give_up(struct tms_periods *p, uint32_t number)
     }
 }
 
-/* 1 + the gathering that takes in who arrives now; 0 when memory is short. */
+/* 1 + the gathering that threads arriving now belong to; 0 when memory is short. */
 static uint32_t find_gathering(struct tms_periods *p, uint32_t barrier)
 {
     if (!RESERVE(p, &p->barriers, &p->barrier_capacity, barrier + UINT64_C(1))) {
