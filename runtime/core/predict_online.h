@@ -4,9 +4,10 @@
  * findings go to the spool. docs/internals/prediction-online.md describes the state, its owners,
  * and why a lock operation takes no lock of the runtime here.
  *
- * The prediction lock is for rare operations: new locks and threads, fork, join, barriers,
- * semaphores, new patterns. It is the innermost of the runtime's locks except for those of memory,
- * heap and spool.
+ * Rare operations take one of two locks, never both: new locks and threads, fork, join, barriers
+ * and semaphores that of predict_online.c, inside which only memory is locked; new patterns and
+ * nestings that of predict_spool.c, inside which the runtime's stacks, heap blocks, the spool and
+ * memory are.
  */
 #ifndef TMS_RUNTIME_PREDICT_ONLINE_H
 #define TMS_RUNTIME_PREDICT_ONLINE_H
