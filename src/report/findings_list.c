@@ -283,7 +283,7 @@ static void write_answers(const struct listing *listing)
 
     for (size_t i = 0; (result = tms_analysis_result(listing->job->analysis, i)) != NULL; i++) {
         if (!observes(result) && !tms_hides_races(listing->job, result)) {
-            fprintf(note, "%s%s says ", named++ > 0 ? ". " : "", result->engine->name);
+            fprintf(note, "%s%s: ", named++ > 0 ? ". " : "", result->engine->name);
             write_answer(note, result);
         }
     }

@@ -126,7 +126,7 @@ teardown() {
     [[ $stderr == *$'\n./cut: violation: not serializable; data was affected.\n1 error · 0 warnings · '* ]]
     tms run --verbose ./cut
     [[ $flat == *'evidence: observed event '*': main read balance in get (cut.c:20)'* ]]
-    [[ $stderr == *': main write balance'$'\n'*' in set (cut.c:27)'$'\n'*'from deposit (cut.c:34)'$'\n'*'from cut (cut.c:'*$'\n'*'from main (cut.c:'* ]]
+    [[ $stderr == *': main wrote balance'$'\n'*' in set (cut.c:27)'$'\n'*'from deposit (cut.c:34)'$'\n'*'from cut (cut.c:'*$'\n'*'from main (cut.c:'* ]]
     tms run --exit-code=9 ./cut
     [ "$status" -eq 9 ]
     tms run -q ./cut

@@ -154,7 +154,7 @@ static void test_refused(void **state)
         {FIRST "[{\"engine\": \"frontier\", \"verdict\": \"violation\", \"violations\": "
                "[{\"id\": \"AV-1\", \"kind\": \"cycle\", \"evidence\": \"observed\", "
                "\"count\": -1}]}]}",
-         "finding AV-1: \"count\" should be a number without sign"},
+         "finding AV-1: \"count\" should be a non-negative integer"},
     };
     char reason[TMS_SAVED_REASON];
     struct tms_saved saved;
