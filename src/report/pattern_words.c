@@ -80,8 +80,8 @@ static const struct tms_pattern_words words[] = {
         {"@X was checked again under a lock", "@X can change before it is checked under a lock",
          "@T read @x without a lock, and again under one: double-checked locking.",
          "@T reads @x without a lock, and again under one: double-checked locking.",
-         "checked again",
-         "not needed if only the second check decides; otherwise " IN_ONE_SECTION "", true},
+         "checked again", "not needed if only the second check decides; otherwise " IN_ONE_SECTION,
+         true},
     [TMS_PATTERN_POLLED] =
         {"@X was polled", "@X can be polled", "@T read @x again and again on one line.",
          "@T reads @x again and again on one line.", "polled again",
