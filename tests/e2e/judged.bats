@@ -130,3 +130,12 @@ many() {
     [[ $flat == *" nni_aio_expire_queue#240.a_expire was lost"* ]]
     [[ $flat == *" changed nni_aio_expire_queue#240.a_expire after T2 had read it"* ]]
 }
+
+@test "no block is cut more often than it runs, even at several variables of one stack" {
+    "$tmesis" cc -g "$top/examples/requeue/buggy.c" -o requeue
+    tms run -q --perturb=3 --json=found.json ./requeue
+    [ "$status" -eq 66 ]
+    output=$(<found.json)
+    query 'any(v["cut"] == v["executions"] for r in d[0]["results"] if r["engine"] == "judge" for v in r["violations"])'
+    query 'all(v["cut"] <= v["executions"] for r in d[0]["results"] if r["engine"] == "judge" for v in r["violations"])'
+}
