@@ -26,13 +26,10 @@ bool tms_frontier_need_id(struct tms_frontier *f, uint32_t id)
 /*
  * A slot of a joined thread may be reused only when no running transaction reaches it: then none
  * ever will, and moments of the old thread add no edges. Reusing it earlier would order unrelated
- * threads. After an unsuccessful search the whole list is searched again only when it has doubled.
+ * threads.
  */
-static bool reuse_slot(struct tms_frontier *f, const struct tms_op *op, uint32_t *slot)
+static bool find_reusable(struct tms_frontier *f, const struct tms_op *op, uint32_t *slot)
 {
-    if (f->retired_count < f->retired_tried * 2) {
-        return false;
-    }
     for (uint32_t i = 0; i < f->retired_count; i++) {
         *slot = f->retired[i];
         if (tms_reach_unreached(&f->graph, *slot) &&
@@ -45,6 +42,12 @@ static bool reuse_slot(struct tms_frontier *f, const struct tms_op *op, uint32_t
     }
     f->retired_tried = f->retired_count;
     return false;
+}
+
+/* After an unsuccessful search the list is searched again only when it has doubled. */
+static bool reuse_slot(struct tms_frontier *f, const struct tms_op *op, uint32_t *slot)
+{
+    return f->retired_count >= f->retired_tried * 2 && find_reusable(f, op, slot);
 }
 
 /* Doubles the number of slots. The rows of `in` grow, and all of them move. */
@@ -112,6 +115,9 @@ struct tms_frontier_thread *tms_frontier_settle_in(struct tms_frontier *f, const
     }
     if (!reuse_slot(f, op, &slot)) {
         int code = new_slot(f, &slot);
+        if (code == TMS_ERR_LIMIT && find_reusable(f, op, &slot)) {
+            code = TMS_OK; /* rather than give up, search before the list has doubled */
+        }
         if (code != TMS_OK) {
             tms_frontier_fail(f, code);
             return NULL;

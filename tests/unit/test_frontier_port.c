@@ -26,7 +26,7 @@ struct bench {
     unsigned begins, ends, finds, violations, failures, woken_sources, woken, asked;
     uint64_t ended;
     int failed_with, refuse_with;
-    bool no_history, renews;
+    bool no_history, renews, keeps_slots;
     struct tms_violation violation;
 };
 
@@ -157,6 +157,14 @@ static void wake(struct tms_frontier *f, struct tms_frontier_thread *t)
     open_late(f, t);
 }
 
+static bool may_reuse(const struct tms_frontier *f, uint32_t slot, const struct tms_op *op)
+{
+    const struct bench *bench = f->user;
+
+    assert_true(slot < f->slot_count && op->thread != 0);
+    return !bench->keeps_slots;
+}
+
 static const struct tms_frontier_port eager = {
     .begin = begin,
     .end = end,
@@ -176,6 +184,16 @@ static const struct tms_frontier_port lazy = {
     .renewed = renewed,
     .wake_source = wake_source,
     .wake = wake,
+    .memory = &allocator,
+};
+
+static const struct tms_frontier_port sparing = {
+    .begin = begin,
+    .end = end,
+    .find = find,
+    .violation = violation,
+    .fail = failed,
+    .may_reuse = may_reuse,
     .memory = &allocator,
 };
 
@@ -313,7 +331,7 @@ static void a_late_row_is_as_good_as_an_early_one(void **state)
     assert_int_equal(bench->violation.cycle_length, 2);
 }
 
-static void what_nobody_reaches_wakes_nobody(void **state)
+static void an_unreached_transaction_wakes_no_thread(void **state)
 {
     struct bench *bench = *state;
 
@@ -384,6 +402,33 @@ static void each_allocation_may_fail(void **state)
     assert_true(failures > 3);
 }
 
+/* Threads 1 to `last` end one after the other; the slot of none of them may be reused. */
+static void use_up_slots(struct bench *bench, uint32_t last)
+{
+    bench->keeps_slots = true;
+    for (uint32_t thread = 1; thread <= last; thread++) {
+        put(bench, thread, TMS_OP_READ, TMS_EVENT_READ, 1);
+        tms_frontier_retire(&bench->f, bench->f.by_id[thread]->slot);
+    }
+}
+
+static void the_last_slot_ends_no_search(void **state)
+{
+    struct bench *bench = *state;
+    const uint32_t slots = 6;
+
+    assert_true(start(bench, &sparing));
+    assert_int_equal(tms_frontier_limit_slots(&bench->f, FIRST_SLOT + slots - 1), TMS_OK);
+    use_up_slots(bench, slots);
+    assert_int_equal(bench->failures, 0);
+    bench->keeps_slots = false;
+    put(bench, slots + 1, TMS_OP_READ, TMS_EVENT_READ, 1);
+    assert_int_equal(bench->failures, 0);
+    bench->keeps_slots = true;
+    put(bench, slots + 2, TMS_OP_READ, TMS_EVENT_READ, 1);
+    assert_int_equal(bench->failed_with, TMS_ERR_LIMIT);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -393,10 +438,11 @@ int main(void)
         TEST(what_runs_is_handed_over_when_settled),
         TEST(a_renewed_variable_is_no_witness_by_itself),
         TEST(a_late_row_is_as_good_as_an_early_one),
-        TEST(what_nobody_reaches_wakes_nobody),
+        TEST(an_unreached_transaction_wakes_no_thread),
         TEST(what_the_port_refuses_fails_the_engine),
         TEST(without_history_nothing_begins),
         TEST(each_allocation_may_fail),
+        TEST(the_last_slot_ends_no_search),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
