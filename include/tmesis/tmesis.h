@@ -984,7 +984,8 @@ struct tms_judging {
     size_t member_count;
     const uint32_t *waiting_places; /* locations */
     size_t waiting_count;
-    bool watched; /* memory accesses were recorded, so a finding without data really has none */
+    bool watched;     /* memory accesses were recorded, so a finding without data really has none */
+    const char *loss; /* what of the evidence is missing, a sentence; NULL: nothing */
 };
 
 /*

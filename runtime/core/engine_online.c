@@ -47,7 +47,7 @@ uint64_t tms_rt_next_global_number(struct tms_rt_thread *t, uint64_t source)
         number = (before > source ? before : source) + 1;
     } while (!atomic_compare_exchange_weak(&latest, &before, number));
     if (number > WORD_EVENT_MOST) {
-        tms_rt_record_loss(TMS_SPOOL_LOST_SIZE);
+        tms_rt_record_loss(TMS_SPOOL_LOST_NUMBERS);
     }
     assert(number > t->number && number > source);
     t->number = number;

@@ -15,6 +15,7 @@
 #include "runtime/core/sites.h"
 #include "runtime/core/thread_registry.h"
 #include "runtime/shadow/variable_ids.h"
+#include "runtime/spool/spool_writer.h"
 
 #define VARIABLES_MOST (1u << 18)
 #define WORDS_MOST     64 /* the newest words of a cell that are used */
@@ -237,6 +238,16 @@ static void finish_thread(struct tms_rt_thread *t)
     }
 }
 
+/* The check goes on without what was dropped, unlike after tms_rt_record_loss. */
+static void note_loss(void)
+{
+    struct tms_spool_header *header = tms_rt_spool_header();
+
+    if (header != NULL && judge.online.dropped > 0) {
+        __atomic_fetch_or(&header->lost, TMS_SPOOL_LOST_JUDGED, __ATOMIC_RELAXED);
+    }
+}
+
 /* Other threads may still run: their state is only read. */
 void tms_rt_judge_finish(void)
 {
@@ -251,6 +262,7 @@ void tms_rt_judge_finish(void)
     tms_judge_decide_open(&judge.online.core);
     tms_rt_registry_each(finish_thread);
     tms_rt_judged_finish(&judge.online.core, judge.runs_of, judge.run_capacity);
+    note_loss();
     holds_lock = false;
     tms_rt_mutex_unlock(&judge.lock);
 }

@@ -282,9 +282,10 @@ static struct tms_spool_chunk *new_chunk(uint32_t kind, uint32_t thread)
 
     if (full || !back_ahead(end)) {
         spool.full = spool.full || kind == TMS_SPOOL_EVENTS;
-        uint32_t loss = kind == TMS_SPOOL_EVENTS && !tms_rt_mode.records ? TMS_SPOOL_LOST_ALONG
-                        : full                                           ? TMS_SPOOL_LOST_SIZE
-                                                                         : TMS_SPOOL_LOST_MEMORY;
+        bool along = kind == TMS_SPOOL_EVENTS && !tms_rt_mode.records;
+        uint32_t loss = full    ? along ? TMS_SPOOL_LOST_ALONG : TMS_SPOOL_LOST_SIZE
+                        : along ? TMS_SPOOL_LOST_ALONG_ROOM
+                                : TMS_SPOOL_LOST_ROOM;
         __atomic_fetch_or(&spool.header->lost, loss, __ATOMIC_RELAXED);
         return NULL;
     }

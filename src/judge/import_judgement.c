@@ -3,18 +3,26 @@
 #include "judge/import_judgement.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/context.h"
 
-struct tms_judge_engine *tms_judge_of(struct tms_analysis *analysis)
+static struct tms_run *run_of(struct tms_analysis *analysis)
 {
     for (size_t i = 0; i < analysis->run_count; i++) {
         if (analysis->runs[i].engine == &tms_engine_judge) {
-            return analysis->runs[i].state;
+            return &analysis->runs[i];
         }
     }
     return NULL;
+}
+
+struct tms_judge_engine *tms_judge_of(struct tms_analysis *analysis)
+{
+    const struct tms_run *run = run_of(analysis);
+
+    return run != NULL ? run->state : NULL;
 }
 
 static uint32_t function_of(struct tms_judge_engine *engine, uint32_t label)
@@ -231,6 +239,14 @@ static void load_blocks(struct tms_judge_engine *engine, const struct tms_judgin
     }
 }
 
+static void note_loss(struct tms_run *run, const char *loss)
+{
+    if (loss != NULL) {
+        snprintf(run->loss, sizeof(run->loss), "%s", loss);
+        run->host.loss = run->loss;
+    }
+}
+
 int tms_analysis_judge(struct tms_analysis *analysis, const struct tms_judging *judging)
 {
     struct tms_judge_engine *engine = tms_judge_of(analysis);
@@ -240,6 +256,7 @@ int tms_analysis_judge(struct tms_analysis *analysis, const struct tms_judging *
                         "judge works here, or this analysis has ended");
     }
     engine->watched = judging->watched;
+    note_loss(run_of(analysis), judging->loss);
     load_blocks(engine, judging);
     for (size_t i = 0; i < judging->member_count; i++) {
         const struct tms_judged_member *member = &judging->members[i];

@@ -7,7 +7,8 @@
 
 #include "judge/step_records.h"
 
-#define ALL_BYTES 8
+#define ALL_BYTES  8
+#define LOOKS_MOST 64u /* variables that are looked at for a useless one */
 
 void tms_judge_online_init(struct tms_judge_online *online, struct tms_memory *memory,
                            const struct tms_judge_port *port, uint32_t limit)
@@ -54,15 +55,53 @@ static void drop(struct tms_judge_online *online, uint32_t variable, uint32_t *f
     online->free = variable;
 }
 
-/* There are too many: drops the next one in use, round robin. */
+/* Does it have a step that may still become part of a pattern, or a case that is not decided? */
+static bool is_in_use(const struct tms_judge *core, const struct tms_judge_record *record)
+{
+    const struct tms_judge_thread *t = core->threads[record->thread];
+
+    return record->open != 0 || record->has_read_write ||
+           (record->away && t != NULL && tms_judge_keeps(t, record->step.event));
+}
+
+/* Is only the owner's last step still in use, which the words of the cell record as well? */
+static bool is_useless(const struct tms_judge_online *online, uint32_t variable)
+{
+    const struct tms_judge *core = &online->core;
+    const struct tms_judge_cell *cell = &core->cells[variable];
+    const struct tms_judge_thread *owner = core->threads[cell->owner];
+    uint32_t at = cell->records;
+
+    if (cell->last.cleared && owner != NULL && tms_judge_keeps(owner, cell->last.event)) {
+        return false;
+    }
+    while (at != 0 && !is_in_use(core, &core->records.at[at])) {
+        at = core->records.at[at].next;
+    }
+    return at == 0;
+}
+
+/* Does dropping it lose steps? The rest of its cell's list is lost if the cell has only its number.
+ */
+static bool loses_steps(const struct tms_judge_online *online, uint32_t variable)
+{
+    const struct tms_judge_memory *memory = &online->memory[variable];
+
+    return (memory->previous == 0 && memory->next != 0) || !is_useless(online, variable);
+}
+
+/* There are too many: drops one, round robin, if possible one that has become useless. */
 static void make_room(struct tms_judge_online *online)
 {
+    unsigned looks = 0;
+
     assert(online->count > 0 && online->free == 0);
     do {
         online->turn = online->turn % online->count + 1;
-    } while (online->memory[online->turn].address == 0);
+        assert(online->memory[online->turn].address != 0);
+    } while (++looks < LOOKS_MOST && loses_steps(online, online->turn));
+    online->dropped += loses_steps(online, online->turn);
     drop(online, online->turn, NULL);
-    online->dropped++;
 }
 
 static uint32_t new_variable(struct tms_judge_online *online, uint64_t address, uint8_t bytes,
@@ -209,32 +248,6 @@ static void adopt(struct tms_judge_online *online, uint32_t variable,
 }
 
 /* ---- an access ------------------------------------------------------------------------------ */
-
-/* Does it have a step that may still become part of a pattern, or a case that is not decided? */
-static bool is_in_use(const struct tms_judge *core, const struct tms_judge_record *record)
-{
-    const struct tms_judge_thread *t = core->threads[record->thread];
-
-    return record->open != 0 || record->has_read_write ||
-           (record->away && t != NULL && tms_judge_keeps(t, record->step.event));
-}
-
-/* Is only the owner's last step still in use, which the words of the cell record as well? */
-static bool is_useless(const struct tms_judge_online *online, uint32_t variable)
-{
-    const struct tms_judge *core = &online->core;
-    const struct tms_judge_cell *cell = &core->cells[variable];
-    const struct tms_judge_thread *owner = core->threads[cell->owner];
-    uint32_t at = cell->records;
-
-    if (cell->last.cleared && owner != NULL && tms_judge_keeps(owner, cell->last.event)) {
-        return false;
-    }
-    while (at != 0 && !is_in_use(core, &core->records.at[at])) {
-        at = core->records.at[at].next;
-    }
-    return at == 0;
-}
 
 static void process(struct tms_judge_online *online, struct tms_judge_thread *t, uint32_t variable,
                     const struct tms_judge_step *step, uint32_t *first)

@@ -6,8 +6,8 @@
  * A variable of the core is created from the words of a cell when a word of another thread may
  * still matter, and dropped when none of its steps does. It covers some of the 8 bytes of one cell.
  * The variables of a cell form a list, and the cell has the number of the first. When there are too
- * many, the oldest one is dropped without notifying the cell; the cell detects this by the address
- * of the variable.
+ * many, one is dropped, round robin, without notifying the cell; the cell detects this by the
+ * address of the variable.
  *
  * tms_judge_thread and all functions that take a thread are called by that thread without the lock;
  * the functions here take it themselves. The caller holds the lock of the cell.
@@ -51,7 +51,7 @@ struct tms_judge_online {
     uint32_t free;  /* the first free one, 0: none; linked by `next` */
     uint32_t limit; /* limit of variables; beyond it they are dropped round robin */
     uint32_t turn;
-    uint64_t dropped; /* because of the limit */
+    uint64_t dropped; /* because of the limit, although they had steps in use */
     struct tms_judge_detail (*detail_of)(void *user, const struct tms_judge_word *word,
                                          uint64_t address);
 };

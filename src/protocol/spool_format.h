@@ -35,9 +35,13 @@ enum tms_spool_state {
 
 enum tms_spool_loss {
     TMS_SPOOL_LOST_THREADS = 1,       /* more threads at a time than can be distinguished */
-    TMS_SPOOL_LOST_MEMORY = 2,        /* no memory, or no room for the file */
+    TMS_SPOOL_LOST_MEMORY = 2,        /* no memory */
+    TMS_SPOOL_LOST_ROOM = 512,        /* no room for the file: the disk is full, or a limit */
+    TMS_SPOOL_LOST_NUMBERS = 1024,    /* more events than there are numbers */
+    TMS_SPOOL_LOST_JUDGED = 2048,     /* more memory was shared at a time than `judge` follows */
     TMS_SPOOL_LOST_SIZE = 4,          /* --max-size was reached: later events are missing */
-    TMS_SPOOL_LOST_ALONG = 8,         /* no room for what is recorded along; the check goes on */
+    TMS_SPOOL_LOST_ALONG = 8,         /* --max-size, of what is recorded along; the check goes on */
+    TMS_SPOOL_LOST_ALONG_ROOM = 4096, /* the same without room for the file */
     TMS_SPOOL_LOST_PREDICTIONS = 256, /* no memory for them, or more than are kept */
     TMS_SPOOL_LOST_STACKS = 16,       /* return addresses can't be replaced any more (preload/) */
     TMS_SPOOL_LOST_CLONE = 32,        /* threads made by clone in the same memory */
@@ -69,8 +73,7 @@ struct tms_spool_header {
     uint64_t acquires, windows, dropped; /* counted by prediction (src/predict/lock_windows.h) */
     uint64_t memory;                     /* most that the runtime held, shadow memory aside */
     uint64_t started, ended; /* nanoseconds of the monotonic clock; ended 0: without a word */
-    uint64_t cut; /* with LOST_SIZE or LOST_MEMORY: events from this number on are missing; 0: all
-                     are there */
+    uint64_t cut; /* if events were lost: those from this number on are missing; 0: none is */
     char how[TMS_SPOOL_MESSAGE];          /* how it ended: "exit", "signal 6", … */
     char program[TMS_SPOOL_MESSAGE];      /* /proc/self/exe */
     char block_source[TMS_SPOOL_MESSAGE]; /* what was taken to be atomic, a sentence */

@@ -224,7 +224,9 @@ int tms_spool_judged(struct tms_spool_names *names, struct tms_analysis *analysi
 {
     const uint32_t unwatched = TMS_RT_LOCKS_ONLY | TMS_RT_NO_MEMORY;
     struct whole whole = {.names = names};
+    char loss[TMS_SPOOL_REASON];
 
+    whole.judging.loss = tms_spool_loss_judged(names->spool, loss) ? loss : NULL;
     whole.judging.watched = (names->spool->header.mode & unwatched) == 0;
     int code = take_evidence(&whole);
 

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array_length.h"
 #include "base/memory.h"
 #include "spool/spool_snapshot.h"
 
@@ -401,19 +402,38 @@ const struct tms_spool_site *tms_spool_site(const struct tms_spool *spool, uint3
     return entry != NULL ? (const void *)entry->record : NULL;
 }
 
+struct loss {
+    bool lost;
+    const char *what;
+};
+
+/* Appends what was lost to a sentence. */
+static void append(char sentence[TMS_SPOOL_REASON], const struct loss *losses, size_t count)
+{
+    size_t length = strlen(sentence);
+
+    for (size_t i = 0; i < count; i++) {
+        if (losses[i].lost && length < TMS_SPOOL_REASON) {
+            length += (size_t)snprintf(sentence + length, TMS_SPOOL_REASON - length, "%s%s",
+                                       length > 0 ? "; " : "", losses[i].what);
+        }
+    }
+}
+
 bool tms_spool_loss(const struct tms_spool *spool, char sentence[TMS_SPOOL_REASON])
 {
     const struct tms_spool_header *header = &spool->header;
-    const struct {
-        bool lost;
-        const char *what;
-    } losses[] = {
+    const struct loss losses[] = {
         {spool->running, "the process still runs; blocks that are open count as far as they got"},
         {header->state != TMS_SPOOL_DONE && !spool->running,
          "the process ended without warning, and what it did last may be missing"},
         {header->lost & TMS_SPOOL_LOST_THREADS,
          "there were more threads at a time than can be distinguished"},
-        {header->lost & TMS_SPOOL_LOST_MEMORY, "memory or room for the recording ran out"},
+        {header->lost & TMS_SPOOL_LOST_MEMORY, "memory ran out"},
+        {header->lost & TMS_SPOOL_LOST_ROOM,
+         "there was no room for the file that the process writes (a full disk, or a limit on the "
+         "size of files)"},
+        {header->lost & TMS_SPOOL_LOST_NUMBERS, "there were more events than can be numbered"},
         {header->lost & TMS_SPOOL_LOST_SIZE, "the recording reached its --max-size"},
         {header->lost & TMS_SPOOL_LOST_STACKS,
          "the program has an unwinder of its own, and its functions can't be followed after the "
@@ -425,33 +445,38 @@ bool tms_spool_loss(const struct tms_spool *spool, char sentence[TMS_SPOOL_REASO
         {header->lost & TMS_SPOOL_LOST_PROCESS, "a process that it started was not watched"},
         {spool->damaged > 0, "parts of the recording are damaged"},
     };
-    size_t length = 0;
 
     sentence[0] = '\0';
-    for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++) {
-        if (losses[i].lost) {
-            length += (size_t)snprintf(sentence + length, TMS_SPOOL_REASON - length, "%s%s",
-                                       length > 0 ? "; " : "", losses[i].what);
-        }
-    }
-    return length > 0;
+    append(sentence, losses, TMS_LENGTH(losses));
+    return sentence[0] != '\0';
 }
 
 bool tms_spool_loss_sync(const struct tms_spool *spool, char sentence[TMS_SPOOL_REASON])
 {
-    bool lost = tms_spool_loss(spool, sentence);
-    size_t length = strlen(sentence);
+    uint32_t lost = spool->header.lost;
+    bool size = (lost & TMS_SPOOL_LOST_ALONG) != 0, room = (lost & TMS_SPOOL_LOST_ALONG_ROOM) != 0;
+    const struct loss losses[] = {
+        {size, "only the first part of the run was recorded (--max-size allows more)"},
+        {room && !size, "only the first part of the run was recorded, because there was no room "
+                        "for more (a full disk, or a limit on the size of files)"},
+        {(lost & TMS_SPOOL_LOST_PREDICTIONS) && !size && !room,
+         "the limit on predictions or lock nestings was reached, or memory ran out"},
+    };
 
-    if (spool->header.lost & TMS_SPOOL_LOST_ALONG) {
-        snprintf(sentence + length, TMS_SPOOL_REASON - length,
-                 "%sonly the first part of the run was recorded (--max-size allows more)",
-                 lost ? "; " : "");
-    } else if (spool->header.lost & TMS_SPOOL_LOST_PREDICTIONS) {
-        snprintf(sentence + length, TMS_SPOOL_REASON - length,
-                 "%sthe limit on predictions or lock nestings was reached, or memory ran out",
-                 lost ? "; " : "");
-    }
+    tms_spool_loss(spool, sentence);
+    append(sentence, losses, TMS_LENGTH(losses));
     return sentence[0] != '\0';
+}
+
+bool tms_spool_loss_judged(const struct tms_spool *spool, char sentence[TMS_SPOOL_REASON])
+{
+    bool lost = (spool->header.lost & TMS_SPOOL_LOST_JUDGED) != 0;
+
+    snprintf(sentence, TMS_SPOOL_REASON, "%s",
+             lost ? "threads shared more memory at a time than can be judged, so findings may be "
+                    "missing"
+                  : "");
+    return lost;
 }
 
 bool tms_spool_doubt(const struct tms_spool *spool, char sentence[TMS_SPOOL_REASON])

@@ -118,6 +118,9 @@ bool tms_spool_loss(const struct tms_spool *spool, char sentence[TMS_SPOOL_REASO
  */
 bool tms_spool_loss_sync(const struct tms_spool *spool, char sentence[TMS_SPOOL_REASON]);
 
+/* The same for `judge` alone, without what tms_spool_loss has. */
+bool tms_spool_loss_judged(const struct tms_spool *spool, char sentence[TMS_SPOOL_REASON]);
+
 /* What is missing for a verdict, which also needs a block that could have been interleaved. */
 bool tms_spool_doubt(const struct tms_spool *spool, char sentence[TMS_SPOOL_REASON]);
 

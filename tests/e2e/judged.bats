@@ -139,3 +139,53 @@ many() {
     query 'any(v["cut"] == v["executions"] for r in d[0]["results"] if r["engine"] == "judge" for v in r["violations"])'
     query 'all(v["cut"] <= v["executions"] for r in d[0]["results"] if r["engine"] == "judge" for v in r["violations"])'
 }
+
+# In a block a thread reads words, which another one overwrites before the block ends.
+@test "what is shared beyond the limit makes the judgement incomplete" {
+    cat >crowd.c <<'END'
+#include <pthread.h>
+#include <unistd.h>
+static long words[WORDS], sum;
+static volatile int looked, written;
+static void look_at_all(void)
+{
+    for (int i = 0; i < WORDS; i++) {
+        sum += words[i];
+    }
+    looked = 1;
+    while (!written) {
+        usleep(1000);
+    }
+}
+static void write_all(void)
+{
+    for (int i = 0; i < WORDS; i++) {
+        words[i] = i;
+    }
+}
+static void *other(void *unused)
+{
+    while (!looked) {
+        usleep(1000);
+    }
+    write_all();
+    written = 1;
+    return unused;
+}
+int main(void)
+{
+    pthread_t thread;
+    pthread_create(&thread, 0, other, 0);
+    look_at_all();
+    return pthread_join(thread, 0);
+}
+END
+    "$tmesis" cc -g -DWORDS=100000 crowd.c -o few
+    tms run ./few
+    [ "$status" -eq 0 ]
+    [[ $stderr == *"no data was affected."* ]]
+    "$tmesis" cc -g -DWORDS=270000 crowd.c -o many
+    tms run ./many
+    [ "$status" -eq 3 ]
+    [[ $(tr -s ' \n' ' ' <<<"$stderr") == *"judge did not see everything: threads shared more memory at a time than can be judged"* ]]
+}

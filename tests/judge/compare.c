@@ -20,9 +20,10 @@
 #include "judge/online_model.h"
 #include "judge/trace.h"
 
-#define MOST_MESSAGE 512
-#define SETTLED_SOON 5 /* synchronisations of a busy activation */
-#define ENOUGH       5000
+#define MOST_MESSAGE  512
+#define SETTLED_SOON  5 /* synchronisations of a busy activation */
+#define ENOUGH        5000
+#define FEW_VARIABLES 3
 
 struct test {
     struct tms_context *context;
@@ -111,16 +112,18 @@ static enum outcome run_engines(struct test *test, const struct trace *trace,
     return outcome;
 }
 
-/* The same as inside a running program. */
-static enum outcome run_online(struct test *test, const struct naive *naive)
+/* The same as inside a running program. With room for few variables, useless ones make way. */
+static enum outcome run_online(struct test *test, const struct naive *naive, uint32_t variables)
 {
-    struct tms_analysis *analysis = online_judge(test->context, naive, ONLINE_NEVER_SETTLED);
+    struct tms_analysis *analysis =
+        online_judge(test->context, naive, ONLINE_NEVER_SETTLED, variables);
     enum outcome outcome = SAME;
 
     if (analysis != NULL) {
         const char *fault = answer_difference(naive, result_of_judge(analysis), true);
         if (fault != NULL) {
-            snprintf(test->message, sizeof(test->message), "online: %s", fault);
+            snprintf(test->message, sizeof(test->message), "online, %" PRIu32 " variables: %s",
+                     variables, fault);
             outcome = DIFFERENT;
         }
         tms_analysis_free(analysis);
@@ -135,7 +138,8 @@ static enum outcome run_online(struct test *test, const struct naive *naive)
 static enum outcome run_settling(struct test *test, const struct naive *naive)
 {
     struct tms_analysis *analysis =
-        naive->forgotten == 0 ? online_judge(test->context, naive, SETTLED_SOON) : NULL;
+        naive->forgotten == 0 ? online_judge(test->context, naive, SETTLED_SOON, ONLINE_VARIABLES)
+                              : NULL;
     enum outcome outcome = SAME;
 
     if (analysis != NULL) {
@@ -190,7 +194,10 @@ static enum outcome run(struct test *test, const struct trace *trace, struct cov
     }
     outcome = outcome == SAME ? run_engines(test, trace, &naive, "judge") : outcome;
     outcome = outcome == SAME ? run_engines(test, trace, &naive, "frontier,judge") : outcome;
-    outcome = outcome == SAME ? run_online(test, &naive) : outcome;
+    outcome = outcome == SAME ? run_online(test, &naive, ONLINE_VARIABLES) : outcome;
+    for (uint32_t few = 1; few <= FEW_VARIABLES; few++) {
+        outcome = outcome == SAME ? run_online(test, &naive, few) : outcome;
+    }
     outcome = outcome == SAME ? run_settling(test, &naive) : outcome;
     coverage_add(coverage, &naive);
     naive_clear(&naive);

@@ -454,7 +454,7 @@ static void run(struct model *model)
 }
 
 struct tms_analysis *online_judge(struct tms_context *context, const struct naive *naive,
-                                  uint32_t enough)
+                                  uint32_t enough, uint32_t variables)
 {
     static struct model model;
     const struct tms_judge_port port = {.name_of = name_of, .object_of = object_of, .user = &model};
@@ -465,11 +465,11 @@ struct tms_analysis *online_judge(struct tms_context *context, const struct naiv
     memset(&model, 0, sizeof(model));
     model.context = context;
     model.naive = naive;
-    tms_judge_online_init(&model.online, &model.memory, &port, 1u << 16);
+    tms_judge_online_init(&model.online, &model.memory, &port, variables);
     model.online.detail_of = detail_of;
     model.online.core.enough = enough;
     run(&model);
-    struct tms_analysis *analysis = conclude(&model);
+    struct tms_analysis *analysis = model.online.dropped == 0 ? conclude(&model) : NULL;
     tms_judge_online_clear(&model.online);
     return analysis;
 }

@@ -12,13 +12,16 @@
 /* With fewer synchronisations than this, no busy activation is settled in a trace of the tests. */
 #define ONLINE_NEVER_SETTLED 1000
 
+#define ONLINE_VARIABLES 65536 /* more than any trace of the tests needs at a time */
+
 /*
  * A finished analysis with its findings; NULL: the trace contains something that no program does.
  * `naive` has judged the trace; only which blocks are candidates, which locks are re-entered, and
  * which memory becomes new is taken from there. A busy activation is judged until it has
- * synchronised more than `enough` times.
+ * synchronised more than `enough` times. At most `variables` are followed at a time; NULL also if
+ * some were dropped for it that were still in use.
  */
 struct tms_analysis *online_judge(struct tms_context *context, const struct naive *naive,
-                                  uint32_t enough);
+                                  uint32_t enough, uint32_t variables);
 
 #endif
