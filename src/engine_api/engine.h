@@ -2,8 +2,8 @@
 /*
  * The interface between an engine and its host.
  *
- * An engine is a `const struct tms_engine` with named initializers in a file of its own and one
- * line in registry.c. It receives operations (op.h), keeps its own state, and reports every
+ * An engine is a `const struct tms_engine` with named initializers in a file of its own, declared
+ * and listed in registry.c. It receives operations (op.h), keeps its own state, and reports every
  * violation to its host; it does not know where events come from or how findings are shown.
  */
 #ifndef TMS_ENGINE_API_ENGINE_H

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The engines there are. A new engine is its file and one line here. */
+/*
+ * The engines, in the order of `tmesis engines`. A new one needs two lines here, its declaration
+ * and its row; docs/internals/extending.md has the whole recipe.
+ */
 #include <string.h>
 
 #include "engine_api/engine.h"

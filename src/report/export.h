@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Documents for other programs: SARIF, JUnit and the like. A format is one file that writes a
- * sorted list of findings to a stream, and one line in export.c. What all of them say about a
- * finding comes from exported_finding.h, so that they agree with each other and with the text.
+ * sorted list of findings to a stream, its prototype below, and a row in export.c. What all of them
+ * say about a finding comes from exported_finding.h, so that they agree with each other and with
+ * the text.
  */
 #ifndef TMS_REPORT_EXPORT_H
 #define TMS_REPORT_EXPORT_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a kind of report has to provide: one function that writes a finished analysis to a
- * stream. A new kind is one file and one line in report.c. Reports see results and names,
- * never the state of an engine.
+ * stream. A new kind is one file, its prototype below, and a row in report.c. Reports see results
+ * and names, never the state of an engine.
  */
 #ifndef TMS_REPORT_REPORT_H
 #define TMS_REPORT_REPORT_H
