@@ -420,7 +420,7 @@ bool tms_judge_finish_copy(struct tms_judge *judge, struct tms_judge_thread *cop
 /* The thread has ended. Recycles its state. */
 void tms_judge_end_thread(struct tms_judge *judge, struct tms_judge_thread *thread, uint64_t event);
 
-/* ---- accesses of a running program ---------------------------------------------------- */
+/* ---- parts of an access, called by tms_judge_access or judge_shadow.c ----------------- */
 
 /*
  * Updates the state of the thread for a read or write that is not repeated, whether or not it has a
