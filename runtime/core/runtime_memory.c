@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Mapped memory in power-of-two sizes; see runtime_memory.h. Small blocks are cut from slabs and
- * returned to a free list per size; large ones are mappings of their own. The lists have a lock,
- * because threads start and end concurrently with the engine.
+ * Raw system calls, the futex lock, and memory; see runtime_memory.h. Memory comes in power-of-two
+ * sizes: small blocks are cut from slabs and returned to a free list per size; large ones are
+ * mappings of their own. The lists have a lock, because threads start and end concurrently with
+ * the engine.
  */
 #include "runtime/core/runtime_memory.h"
 
@@ -81,7 +82,7 @@ void tms_rt_mutex_wait(struct tms_rt_mutex *mutex)
     int waits = 0;
     while (atomic_exchange_explicit(&mutex->state, 2, memory_order_acquire) != 0) {
         if (tms_rt_dying && waits++ > 5) {
-            return; /* rather an inconsistent report than none */
+            return; /* without the lock: rather an inconsistent report than none */
         }
         tms_rt_raw(SYS_futex, (long)&mutex->state, FUTEX_WAIT_PRIVATE, 2, (long)&tenth, 0, 0);
     }

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The runtime's own memory: mapped, never from malloc, because the runtime is called from inside
- * malloc. The engine's allocations (base/memory.h) come from here as well.
+ * What the runtime has instead of the C library's allocator, mutexes and system call wrappers:
+ *
+ *   - memory: mapped, never from malloc, because the runtime is called from inside malloc. The
+ *     engine's allocations (base/memory.h) come from here as well;
+ *   - struct tms_rt_mutex, a futex lock whose waits end when the process dies (tms_rt_dying);
+ *   - tms_rt_raw, system calls that are no cancellation points and leave errno alone.
  */
 #ifndef TMS_RUNTIME_RUNTIME_MEMORY_H
 #define TMS_RUNTIME_RUNTIME_MEMORY_H
@@ -19,7 +23,10 @@
  */
 long tms_rt_raw(long number, long a, long b, long c, long d, long e, long f);
 
-/* In the child of a fork, before anything else: frees locks whose holders do not exist there. */
+/*
+ * In the child of a fork, before anything else: resets the lock of the free lists and empties the
+ * lists, because another thread may have been changing them. What was free is lost.
+ */
 void tms_rt_memory_restart(void);
 
 /* Zeroed pages, which are never unmapped; NULL if there are none. */

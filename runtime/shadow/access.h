@@ -60,9 +60,14 @@ static inline bool is_of_epoch(const struct tms_rt_thread *t, uint64_t word)
 
 /*
  * Does the word belong to this thread, and is it equivalent to a new one of the same kind? It is if
- * it is of the thread's epoch, of its stretch, or, where a race was seen, of both. The engine
- * filters by stretch, race detection by epoch; so the engine does not distinguish atomic accesses
- * before and after a release, and only exact races do.
+ * it is of
+ *
+ *     the thread's epoch     a plain access, to memory on which no race was seen
+ *     its stretch            an atomic access, without exact races
+ *     both                   any other
+ *
+ * The engine filters by stretch, race detection by epoch; so the engine does not distinguish atomic
+ * accesses before and after a release, and only exact races do.
  */
 static inline bool is_fresh(const struct tms_rt_thread *t, uint64_t word)
 {
@@ -98,7 +103,9 @@ static inline bool is_race(const struct tms_rt_thread *t, uint64_t word,
 }
 
 /*
- * Neither ordered by synchronisation nor redundant. Whatever covers a covered word makes its edge.
+ * Do the two conflict, with an edge that is neither implied by synchronisation nor redundant? A
+ * covered word makes none: the atomic write that covers it comes after it, and makes the edge in
+ * its place.
  */
 static inline bool makes_edge(const struct tms_rt_thread *t, uint64_t word,
                               const struct tms_rt_word_access *a)

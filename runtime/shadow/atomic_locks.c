@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Striped locks, by address: they exclude other atomic operations on the same bytes. */
+/*
+ * Striped locks, by address: they exclude other atomic operations on the same bytes. Inside them,
+ * objects that no instruction can access atomically are left to libatomic or, in a program without
+ * it, accessed under tms_rt_wide_atomics (tsan_atomics.c).
+ */
 #include <assert.h>
 
 #include "base/hash_mix.h"

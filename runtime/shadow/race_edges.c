@@ -88,6 +88,12 @@ static void add_edges(void *argument)
                 report_race(meeting, word);
             }
         }
+        /*
+         * To the engine only, never into the clocks (t->seen): a race ends no epoch of the other
+         * thread, which may go on to repeat accesses whose words are dated before the race. A clock
+         * that knows of the race would take these for ordered (docs/internals/runtime.md,
+         * "Exactness").
+         */
         if (makes_edge(t, word, a)) {
             tms_rt_add_edge(t, &meeting->op,
                             (struct tms_frontier_source){.moment = moment_of(word),

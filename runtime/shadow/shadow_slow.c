@@ -6,14 +6,16 @@
  *     cell ──▶ words ──▶ every conflicting word ──▶ bytes taken over ──▶ cell
  *                          │ ordered before: nothing
  *                          │ both atomic: an edge, unless it is redundant
- *                          └ neither: a data race, and an edge. If the kernel orders the two, the
+ *                          └ otherwise: a data race, and an edge. If the kernel orders the two, the
  *                            race is not reported, but still makes an edge
  *
  * The cell is locked from the first step to the last, so the order in which a cell sees accesses is
  * the order of their numbers, and recording and engine agree even where the program has a race.
  * The judge's lock and the engine's may be taken while it is held, never the other way round
- * (docs/internals/locking.md). Accesses that are ordered after all words of a cell take no lock
- * (access_ordered).
+ * (docs/internals/locking.md).
+ *
+ * An access that is ordered after everything it conflicts with does not lock the cell, provided
+ * that all words are plain and the link is 0 (access_ordered).
  */
 #include <assert.h>
 
@@ -176,9 +178,10 @@ static inline uint64_t keep(const struct tms_rt_thread *t, uint64_t word,
 
 /*
  * Nearly all accesses that are not repeated: plain, and ordered after everything that the cell has
- * of other threads. They need no lock. Another thread that accesses the cell at this moment races
- * with this one, or both read, or it accesses other bytes; one of the two words may then be lost,
- * which can hide a race and nothing else. False in all other cases; then nothing has happened.
+ * of other threads. They do not lock the cell, and take the engine's lock only if the thread's log
+ * is full (tms_rt_next_note). Another thread that accesses the cell at this moment races with this
+ * one, or both read, or it accesses other bytes; one of the two words may then be lost, which can
+ * hide a race and nothing else. False in all other cases; then nothing has happened.
  */
 static inline bool access_ordered(struct tms_rt_thread *t, struct tms_rt_cell *cell,
                                   struct tms_rt_word_access *a)
