@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The noise strategy: a thread sleeps at some of its scheduling points inside blocks, and before it
- * starts. Seed, thread and the order of its points determine at which, and for how long.
+ * starts. Its random numbers depend on seed and thread only. At which points it sleeps also depends
+ * on the visits of all threads to a code location (`visits`) and on the clock (may_sleep), so a
+ * seed alone does not determine a run.
  *
  * A short thread passes few points, and its counterpart may not even run yet: so a thread is
  * delayed more often and for longer at its first points, and at the first visits of each code

@@ -263,7 +263,8 @@ static void record_text(void *argument)
 
 /*
  * Records the output of `length` characters and the terminator into a buffer of `room` bytes.
- * Called on a deep stack, because variadic functions have large frames.
+ * record_text runs on a stack of the runtime, because variadic functions, which call this, have
+ * large frames.
  */
 static int printed(char *to, size_t room, int length, uintptr_t pc)
 {

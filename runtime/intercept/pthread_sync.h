@@ -27,7 +27,10 @@
 
 #define TMS_RT_TAKES(name, parameters, arguments, how)                                             \
     TMS_RT_TAKES_AT(TMS_RT_AT_ACQUIRE, name, parameters, arguments, how)
-/* The same for functions that do not wait, or not for long. */
+/*
+ * The same for functions that may return without the lock, at once or after a time-out: so the
+ * thread can run even while another one holds the lock (schedule_pct.c).
+ */
 #define TMS_RT_TRIES(name, parameters, arguments, how)                                             \
     TMS_RT_TAKES_AT(TMS_RT_AT_TRY, name, parameters, arguments, how)
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Signals that the program sends: the handler, or the thread that waits for the signal, is ordered
- * after the send (kernel_channels.h). Signals to other processes order nothing, and cost little.
- * Handlers may send signals, so the functions are looked up at the start.
+ * after the send (kernel_channels.h). The target is not looked at: a signal to another process also
+ * orders later handlers of its number in this one, which can hide a race but invents none. Handlers
+ * may send signals, so the functions are looked up at the start.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -10,6 +11,7 @@
 #include "runtime/core/kernel_channels.h"
 #include "runtime/intercept/interpose.h"
 
+/* One of the parameters must be named `number`. */
 #define SENDS(name, parameters, arguments)                                                         \
     TMS_RT_REAL(int, name, parameters)                                                             \
     TMS_RT_INTERPOSE int name parameters                                                           \

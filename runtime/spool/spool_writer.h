@@ -12,7 +12,10 @@
 bool tms_rt_spool_open(const char *pattern, uint64_t max_size);
 /* NULL: there is none, or it belongs to another process. */
 struct tms_spool_header *tms_rt_spool_header(void);
-/* Is there no room for more events? Records are still written. */
+/*
+ * Is there no room for more events? Records are still written, unless the disk is full as well:
+ * --max-size limits events only.
+ */
 bool tms_rt_spool_is_full(void);
 /* The thread has ended: offers the rest of its chunk to others. */
 void tms_rt_spool_thread_ends(struct tms_rt_thread *thread);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A result whose program is run again, for `confirm` and `replay`: the directory of a
- * hunt, or a JSON file that `run`, `hunt` or `merge` wrote.
+ * A result whose program is run again, for `confirm` and `replay`: the directory of a hunt, which
+ * `merge` may have written as well, or a JSON file that `run` or `hunt` wrote.
  */
 #ifndef TMS_CLI_HUNT_SOURCE_H
 #define TMS_CLI_HUNT_SOURCE_H
