@@ -45,7 +45,7 @@ static struct doing look_at(int64_t tid)
     return doing;
 }
 
-/* An unbounded wait for another thread. */
+/* It waits in a futex without a time-out, or has ended. */
 static bool is_stuck(const struct doing *doing)
 {
     uint64_t operation = doing->argument[1] & FUTEX_CMD_MASK;

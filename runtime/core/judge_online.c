@@ -452,7 +452,11 @@ static void learn(struct tms_rt_thread *t, const struct tms_rt_judged *access, u
     }
 }
 
-/* The read belongs to a wait that did not have to wait. */
+/*
+ * If tms_judge_note has ended the stretch at a plain read, it took the read for a wait whose
+ * condition was already true. Accesses before it no longer count as own steps, so those after it
+ * must pass the filter again: an epoch starts.
+ */
 static void follow_wait(struct tms_rt_thread *t, const struct tms_judge_step *step,
                         uint64_t stretch)
 {

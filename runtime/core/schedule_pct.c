@@ -193,7 +193,10 @@ static void holds(struct tms_rt_thread *t, const void *object, bool shared, bool
 
 /* ---- turns -------------------------------------------------------------------------------- */
 
-/* Does the running thread wait or run elsewhere, as far as other threads can see? */
+/*
+ * Has the thread whose turn it is been seen waiting in the kernel twice, or has it reached no point
+ * for a long time?
+ */
 static bool is_astray(struct tms_rt_thread *current, uint64_t moved, unsigned *seen)
 {
     if (tms_rt_monotonic_time() - moved > LONG_TIME) {
@@ -394,7 +397,10 @@ static void start(void)
     }
 }
 
-/* The only thread of the process has no permanent index yet: its next point registers it again. */
+/*
+ * In the child of a fork. The only thread gets its new index, on which its priority depends, after
+ * this (tms_rt_registry_restart): its next point adds it (come_back).
+ */
 static void restart(void)
 {
     tms_rt_mutex_restart(&pct.lock);

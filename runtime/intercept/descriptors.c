@@ -43,7 +43,11 @@ TMS_RT_INTERPOSE int epoll_ctl(int poll, int operation, int file, struct epoll_e
 
 /* ---- new ones --------------------------------------------------------------------------- */
 
-/* A failure is smaller than 0, and no descriptor. */
+/*
+ * Functions that return a descriptor or 0, and a negative number on failure. `opened` mostly stores
+ * into a table and does not enter the runtime. tms_rt_files_paired takes a lock, so it is called
+ * inside: a signal handler of the same thread then does not enter, and can't wait for that lock.
+ */
 #define OPENS(name, parameters, arguments, opened)                                                 \
     TMS_RT_REAL(int, name, parameters)                                                             \
     TMS_RT_INTERPOSE int name parameters                                                           \

@@ -35,8 +35,9 @@ static uintptr_t round_up(uintptr_t frame)
 }
 
 /*
- * Was a function with this stack pointer and return address inlined into the top one? If exceptions
- * are not intercepted the top one may have been left, so it is popped: its block may end too early.
+ * Was a function with this stack pointer and return address inlined into the top one? Always false
+ * if exceptions are not intercepted, because one may have left the top function:
+ * tms_rt_function_enter then pops its frame. If none has, its block ends too early.
  */
 static bool is_inlined(const struct tms_rt_frame *top, uintptr_t caller, uintptr_t frame)
 {
@@ -74,8 +75,8 @@ void __cyg_profile_func_enter(void *function, void *caller)
 }
 
 /*
- * The frame of the function; frames further in than the hook have been left. NULL: it was not
- * entered.
+ * The frame of the function whose exit hook runs. Skips frames deeper in the stack than that of the
+ * hook's caller, which were left without an exit hook. NULL: its entry was not seen.
  */
 static const struct tms_rt_frame *find_frame(const struct tms_rt_thread *thread, uintptr_t address,
                                              uintptr_t frame)

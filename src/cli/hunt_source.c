@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Results that runs are made from; see hunt_source.h. */
+/* Results whose program is run again; see hunt_source.h. */
 #include "cli/hunt_source.h"
 
 #include <errno.h>
@@ -12,11 +12,11 @@
 #include "hunt/merged_json.h"
 #include "hunt/run_json.h"
 
-#define IDS_MOST 10 /* that are listed if there is none of a name */
+#define IDS_MOST 10 /* listed in the message that a finding is unknown */
 
 /* ---- the program ---------------------------------------------------------------------- */
 
-/* One word as tms_words_write quotes it, up to a blank; where it ends. */
+/* Reads a word that ends at a blank, quoted as by tms_words_write. Returns its end. */
 static const char *read_word(const char *at, char *word)
 {
     size_t length = 0;

@@ -81,7 +81,7 @@ static bool migrate(struct tms_history *history)
     return tms_sql_end(history, good && tms_sql_execute(history, pragmas));
 }
 
-/* Writes what is there already, and takes it back: fails where nothing can be written. */
+/* Can the file be written? Sets the version to what it is already, and rolls back. */
 static bool try_writing(struct tms_history *history)
 {
     char pragma[64];
@@ -97,9 +97,10 @@ static bool prepare(struct tms_history *history, enum tms_history_access access)
 {
     struct identity is = {0};
 
+    /* Identified in one transaction, because another process may be creating it. */
     if (!tms_sql_execute(history, "PRAGMA foreign_keys = ON; BEGIN") ||
         !tms_sql_end(history, identify(history, &is)) || !is_usable(history, &is)) {
-        return false; /* one transaction, because another process may be creating it */
+        return false;
     }
     if (is_empty(&is) && access != TMS_HISTORY_CREATE) {
         return tms_history_fail(history,
