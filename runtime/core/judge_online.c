@@ -187,54 +187,93 @@ void tms_rt_judge_thread_ends(struct tms_rt_thread *t)
     t->run_capacity = 0;
 }
 
-/*
- * Copies an array of a thread that may still run, and may release it at this moment. NULL if it
- * can't be read then, or if memory is short. The copy is not released, because the process ends.
- */
+/* A copy of the state of a thread that may still run. Under the judge lock. */
+static struct {
+    struct tms_judge_thread judge; /* with copies of its `open` and `functions` */
+    uint64_t *runs_of;
+    size_t run_capacity;
+} copied;
+
+/* Reads memory that another thread may release at this moment; false if it is gone. */
+static bool read_array(void *to, const void *from, size_t bytes)
+{
+    struct iovec local = {to, bytes}, remote = {(void *)(uintptr_t)from, bytes};
+
+    return bytes == 0 || tms_rt_raw(SYS_process_vm_readv, getpid(), (long)&local, 1, (long)&remote,
+                                    1, 0) == (long)bytes;
+}
+
+/* NULL if it can't be read, or if memory is short. */
 static void *copy_array(const void *from, size_t count, size_t size)
 {
     void *copy = tms_resize(&memory, NULL, 0, count + 1, size);
-    struct iovec local = {copy, count * size}, remote = {(void *)(uintptr_t)from, count * size};
-    bool good =
-        copy != NULL && (count == 0 || tms_rt_raw(SYS_process_vm_readv, getpid(), (long)&local, 1,
-                                                  (long)&remote, 1, 0) == (long)(count * size));
 
-    return good ? copy : NULL;
+    if (copy != NULL && !read_array(copy, from, count * size)) {
+        tms_release(&memory, copy, count + 1, size);
+        copy = NULL;
+    }
+    return copy;
 }
 
-#define COPY_ARRAY(from, count) copy_array((from), (count), sizeof(*(from)))
-
-/* False if the thread changed its state while it was copied. */
-static bool finish_copy(const struct tms_rt_thread *t, const struct tms_judge_thread *own)
+static void release_array(void *copy, size_t count, size_t size)
 {
-    size_t runs = t->run_capacity;
-    uint64_t *runs_of = COPY_ARRAY(t->runs_of, runs);
-    struct tms_judge_thread *copy = COPY_ARRAY(own, 1);
+    if (copy != NULL) {
+        tms_release(&memory, copy, count + 1, size);
+    }
+}
 
-    if (runs_of == NULL || copy == NULL) {
+static void release_copy(void)
+{
+    const struct tms_judge_thread *copy = &copied.judge;
+
+    release_array(copied.runs_of, copied.run_capacity, sizeof(*copied.runs_of));
+    release_array(copy->open, copy->open_capacity, sizeof(*copy->open));
+    release_array(copy->functions, copy->function_capacity, sizeof(*copy->functions));
+}
+
+/* False if an array can't be read, or was replaced meanwhile; nothing remains then. */
+static bool copy_thread(const struct tms_rt_thread *t, const struct tms_judge_thread *own)
+{
+    struct tms_judge_thread *copy = &copied.judge;
+
+    assert(tms_rt_mutex_is_mine(&judge.lock));
+    memcpy(copy, own, sizeof(*copy));
+    const void *open = copy->open, *functions = copy->functions, *runs_of = t->runs_of;
+    copied.run_capacity = t->run_capacity;
+    copied.runs_of = copy_array(runs_of, copied.run_capacity, sizeof(*copied.runs_of));
+    copy->open = copy_array(open, copy->open_capacity, sizeof(*copy->open));
+    copy->functions = copy_array(functions, copy->function_capacity, sizeof(*copy->functions));
+    if (own->open != open || own->functions != functions || t->runs_of != runs_of ||
+        t->run_capacity != copied.run_capacity || copied.runs_of == NULL || copy->open == NULL ||
+        copy->functions == NULL) {
+        release_copy();
         return false;
     }
-    copy->open = COPY_ARRAY(copy->open, copy->open_count);
-    copy->functions = COPY_ARRAY(copy->functions, copy->function_capacity);
-    if (copy->open == NULL || copy->functions == NULL ||
-        !tms_judge_finish_copy(&judge.online.core, copy, UINT64_MAX >> 1)) {
-        return false;
-    }
-    add_runs(runs_of, runs);
     return true;
 }
 
 /*
- * Adds the open blocks and the counts of a thread that may still run. They are left out if it never
- * stays as it is for the time of a copy.
+ * Adds the open blocks and the counts of a thread that may still run. If it never stays as it is
+ * for the time of a copy, the last copy is repaired.
  */
 static void finish_thread(struct tms_rt_thread *t)
 {
+    struct tms_judge *core = &judge.online.core;
     const struct tms_judge_thread *own = t->judge;
     bool done = own == NULL;
 
-    for (unsigned i = 0; !done && i < COPIES_MOST; i++) {
-        done = finish_copy(t, own);
+    for (unsigned i = 1; !done && i <= COPIES_MOST; i++) {
+        if (!copy_thread(t, own)) {
+            continue;
+        }
+        if (i == COPIES_MOST) {
+            tms_judge_repair_copy(core, &copied.judge);
+        }
+        done = tms_judge_finish_copy(core, &copied.judge, UINT64_MAX >> 1);
+        if (done) {
+            add_runs(copied.runs_of, copied.run_capacity);
+        }
+        release_copy();
     }
 }
 

@@ -23,6 +23,8 @@ void tms_judge_decide_open(struct tms_judge *judge)
     }
 }
 
+/* ---- copies of running threads -------------------------------------------------------------- */
+
 /* Is the node, if there is one, still open? The thread may just have ended it. */
 static bool has_open_node(const struct tms_judge *judge, const struct tms_judge_open *open)
 {
@@ -30,6 +32,16 @@ static bool has_open_node(const struct tms_judge *judge, const struct tms_judge_
         return open->node == 0;
     }
     return judge->nodes.at[open->node].used && judge->nodes.at[open->node].end == 0;
+}
+
+/* Is the index-th activation one that can be ended? A list that was shifted has a node twice. */
+static bool is_open(const struct tms_judge *judge, const struct tms_judge_thread *copy,
+                    size_t index)
+{
+    const struct tms_judge_open *open = &copy->open[index];
+
+    return open->function < copy->function_capacity && has_open_node(judge, open) &&
+           (index == 0 || open->node == 0 || open->node != open[-1].node);
 }
 
 /* Counts the open activations of the copy as ended, or takes that back. False: too many are open.
@@ -53,8 +65,7 @@ static bool is_consistent(const struct tms_judge *judge, const struct tms_judge_
                 copy->settled <= copy->busy;
 
     for (size_t i = 0; good && i < copy->open_count; i++) {
-        good = copy->open[i].function < copy->function_capacity &&
-               has_open_node(judge, &copy->open[i]);
+        good = is_open(judge, copy, i);
     }
     for (size_t i = 0; good && i < copy->function_capacity; i++) {
         const struct tms_judge_function *counts = &copy->functions[i];
@@ -66,6 +77,53 @@ static bool is_consistent(const struct tms_judge *judge, const struct tms_judge_
         count_open(copy, copy->open_count, -1);
     }
     return good;
+}
+
+static uint64_t at_most(uint64_t number, uint64_t most)
+{
+    return number < most ? number : most;
+}
+
+/* Lowers counts to the largest ones that do not contradict each other. */
+static void repair_counts(struct tms_judge_function *counts)
+{
+    counts->ended = at_most(counts->ended, counts->executions);
+    counts->same = at_most(counts->same, counts->ended);
+    counts->busy = at_most(counts->busy, counts->ended);
+    counts->counted = at_most(counts->counted, counts->ended);
+}
+
+static bool has_room(const struct tms_judge_thread *copy, const struct tms_judge_open *open)
+{
+    const struct tms_judge_function *counts = &copy->functions[open->function];
+
+    return counts->ended < counts->executions;
+}
+
+/* Leaves out activations that can't be ended, or more of a function than were open. */
+static void repair_open(const struct tms_judge *judge, struct tms_judge_thread *copy)
+{
+    size_t kept = 0, count = at_most(copy->open_count, copy->open_capacity);
+
+    for (size_t i = 0; i < count; i++) {
+        copy->open[kept] = copy->open[i];
+        if (is_open(judge, copy, kept) && has_room(copy, &copy->open[kept])) {
+            copy->functions[copy->open[kept++].function].ended++;
+        }
+    }
+    count_open(copy, kept, -1);
+    copy->open_count = kept;
+    copy->busy = at_most(copy->busy, kept);
+    copy->settled = at_most(copy->settled, copy->busy);
+}
+
+void tms_judge_repair_copy(const struct tms_judge *judge, struct tms_judge_thread *copy)
+{
+    for (size_t i = 0; i < copy->function_capacity; i++) {
+        repair_counts(&copy->functions[i]);
+    }
+    repair_open(judge, copy);
+    assert(is_consistent(judge, copy));
 }
 
 bool tms_judge_finish_copy(struct tms_judge *judge, struct tms_judge_thread *copy, uint64_t event)

@@ -412,9 +412,11 @@ void tms_judge_finish(struct tms_judge *judge, uint64_t event);
  * The same while threads may still run: the first decides open cases; the second, called for a copy
  * of each thread with copies of its `open` and `functions`, closes the open activations of the copy
  * and adds its counts. Returns false if the copy is inconsistent, as it may be when the thread was
- * running.
+ * running. To repair it is to leave out what contradicts the rest: a few activations, which changes
+ * counts by as many.
  */
 void tms_judge_decide_open(struct tms_judge *judge);
+void tms_judge_repair_copy(const struct tms_judge *judge, struct tms_judge_thread *copy);
 bool tms_judge_finish_copy(struct tms_judge *judge, struct tms_judge_thread *copy, uint64_t event);
 
 /* The thread has ended. Recycles its state. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * When a process ends, the judge copies the state of threads that still run. A copy that was torn
- * by its thread is refused and changes nothing.
+ * by its thread is refused and changes nothing, until it is repaired.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -43,6 +43,7 @@ static void set_up(struct scene *scene)
     tms_judge_close(&scene->judge, scene->t, 0, 2);
     tms_judge_open(&scene->judge, scene->t, OUTER, 0, 3, 0);
     tms_judge_open(&scene->judge, scene->t, INNER, 0, 4, 0);
+    assert_int_not_equal(tms_judge_block(&scene->judge, scene->t, 5), 0); /* makes its node */
     assert_true(scene->t->open_count == 2 && scene->t->function_capacity <= 64);
     scene->copy = *scene->t;
     memcpy(scene->open, scene->t->open, 2 * sizeof(scene->open[0]));
@@ -116,6 +117,67 @@ static void numbers_out_of_range_are_noticed(void **state)
     assert_false(finishes(&scene));
 }
 
+static void an_end_with_a_node_is_noticed(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    set_up(&scene);
+    assert_int_not_equal(scene.open[1].node, 0);
+    scene.judge.nodes.at[scene.open[1].node].end = 8;
+    inner_of(&scene)->executions++;
+    assert_false(finishes(&scene));
+    set_up(&scene);
+    scene.open[0].node = scene.open[1].node;
+    assert_false(finishes(&scene));
+}
+
+/* The counts of the functions after a repair. */
+static void finishes_repaired(struct scene *scene, uint64_t outer_ended, uint64_t inner_ended)
+{
+    tms_judge_repair_copy(&scene->judge, &scene->copy);
+    assert_true(tms_judge_finish_copy(&scene->judge, &scene->copy, 9));
+    assert_int_equal(scene->judge.functions[OUTER].executions, 1);
+    assert_int_equal(scene->judge.functions[OUTER].ended, outer_ended);
+    assert_int_equal(scene->judge.functions[INNER].executions, 2);
+    assert_int_equal(scene->judge.functions[INNER].ended, inner_ended);
+    tms_judge_clear(&scene->judge);
+}
+
+static void a_whole_copy_needs_no_repair(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    set_up(&scene);
+    finishes_repaired(&scene, 1, 2);
+}
+
+static void a_torn_copy_is_repaired(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    set_up(&scene);
+    inner_of(&scene)->ended++;
+    finishes_repaired(&scene, 1, 2);
+    set_up(&scene);
+    inner_of(&scene)->counted = inner_of(&scene)->busy = 7;
+    finishes_repaired(&scene, 1, 2);
+    set_up(&scene);
+    scene.open[0].function = (uint32_t)scene.copy.function_capacity;
+    finishes_repaired(&scene, 0, 2);
+    set_up(&scene);
+    scene.judge.nodes.at[scene.open[1].node].end = 8;
+    finishes_repaired(&scene, 1, 1);
+    set_up(&scene);
+    scene.open[0].node = scene.open[1].node;
+    finishes_repaired(&scene, 1, 1);
+    set_up(&scene);
+    scene.copy.busy = scene.copy.settled = 9;
+    finishes_repaired(&scene, 1, 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -123,6 +185,9 @@ int main(void)
         cmocka_unit_test(an_end_between_is_noticed),
         cmocka_unit_test(counts_that_contradict_each_other_are_noticed),
         cmocka_unit_test(numbers_out_of_range_are_noticed),
+        cmocka_unit_test(an_end_with_a_node_is_noticed),
+        cmocka_unit_test(a_whole_copy_needs_no_repair),
+        cmocka_unit_test(a_torn_copy_is_repaired),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
