@@ -10,6 +10,7 @@
 #include "runtime/core/functions.h"
 #include "runtime/core/heap_blocks.h"
 #include "runtime/core/runtime_memory.h"
+#include "runtime/core/thread_registry.h"
 #include "runtime/core/violations.h"
 #include "runtime/spool/spool_writer.h"
 
@@ -31,15 +32,23 @@ void tms_rt_judged_restart(void)
 
 /* ---- objects ------------------------------------------------------------------------------ */
 
+/*
+ * Objects that get the same name count as one, or an execution that was cut at several of them
+ * would count for each: an allocation site, a variable, and the stacks of all threads with one
+ * start function.
+ */
 static uint64_t key_of(uintptr_t address)
 {
     struct tms_rt_heap_block block;
-    uintptr_t start, end;
+    uintptr_t start, end, entry;
 
     if (tms_rt_heap_find(address, &block)) {
         return UINT64_C(1) << 63 | block.site;
     }
-    return tms_rt_find_data(address, &start, &end) ? start : address & ~UINT64_C(7);
+    if (tms_rt_find_data(address, &start, &end)) {
+        return start;
+    }
+    return tms_rt_find_stack(address, &entry) ? UINT64_C(1) << 62 | entry : address & ~UINT64_C(7);
 }
 
 uint32_t tms_rt_judged_object(uint64_t name)

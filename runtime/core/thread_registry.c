@@ -276,6 +276,21 @@ void tms_rt_registry_each(void (*function)(struct tms_rt_thread *thread))
     tms_rt_mutex_unlock(&threads.lock);
 }
 
+bool tms_rt_find_stack(uintptr_t address, uintptr_t *entry)
+{
+    const struct tms_rt_thread *owner = NULL;
+
+    tms_rt_mutex_lock(&threads.lock);
+    for (const struct tms_rt_thread *t = threads.all; t != NULL && owner == NULL; t = t->next) {
+        if (atomic_load(&t->uses) > 0 && t->stack_low <= address && address < t->stack_high) {
+            owner = t;
+            *entry = t->entry;
+        }
+    }
+    tms_rt_mutex_unlock(&threads.lock);
+    return owner != NULL;
+}
+
 bool tms_rt_is_alone(void)
 {
     return __atomic_load_n(&threads.count, __ATOMIC_RELAXED) <= 1;

@@ -11,6 +11,8 @@ void tms_rt_registry_restart(struct tms_rt_thread *only);
 void tms_rt_registry_count(struct tms_spool_header *header);
 /* Calls a function for every live thread. */
 void tms_rt_registry_each(void (*function)(struct tms_rt_thread *thread));
+/* The start function of the thread on whose stack the address is; false: it is on no stack. */
+bool tms_rt_find_stack(uintptr_t address, uintptr_t *entry);
 /* Has the first thread been the only one so far? */
 bool tms_rt_is_alone(void);
 /* Records that there was at least one block, however the process ends. */

@@ -43,17 +43,6 @@ static void take_in(struct tms_judge_entry *into, const struct tms_judge_entry *
 }
 
 /*
- * A running program tells objects of the same name apart, such as the variables on one stack. An
- * execution that was cut at several of them was counted for each.
- */
-static void bound_cut(struct tms_judgement *judgement)
-{
-    if (judgement->cut > judgement->executions && judgement->executions > 0) {
-        judgement->cut = judgement->executions;
-    }
-}
-
-/*
  * Drops predictions of what was observed; of two equal entries keeps the more severe, or the one
  * without a caveat.
  */
@@ -75,9 +64,6 @@ static void merge(struct tms_judge_work *work)
     }
     assert(kept <= work->count);
     work->count = kept;
-    for (size_t i = 0; i < kept; i++) {
-        bound_cut(work->entries[i].judgement);
-    }
 }
 
 /* ---- ids ------------------------------------------------------------------------------ */

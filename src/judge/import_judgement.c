@@ -102,13 +102,20 @@ void tms_judge_load_evidence(struct tms_judge_engine *engine,
     }
 }
 
+/* Executions that were cut at several objects of one name were counted for each of them. */
 void tms_judge_load_cut(struct tms_judge_engine *engine, uint32_t label, uint32_t variable,
                         uint32_t other, uint64_t cut)
 {
-    uint32_t finding = finding_of(engine, label, variable, other);
+    const struct tms_judge *core = &engine->core;
+    uint32_t number = finding_of(engine, label, variable, other);
 
-    if (finding != 0) {
-        engine->core.findings.at[finding].cut += cut;
+    if (number != 0) {
+        struct tms_judge_finding *finding = &core->findings.at[number];
+        uint64_t executions = finding->function < core->function_count
+                                  ? core->functions[finding->function].executions
+                                  : 0;
+        finding->cut += cut;
+        finding->cut = executions > 0 && finding->cut > executions ? executions : finding->cut;
     }
 }
 

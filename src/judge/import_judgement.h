@@ -33,8 +33,8 @@ void tms_judge_load_evidence(struct tms_judge_engine *engine,
                              const struct tms_judge_evidence *evidence);
 
 /*
- * Sets the number of activations of a block in which the variables were affected. Call it after
- * adding the evidence.
+ * Adds to the number of activations of a block in which the variables were affected. Call it after
+ * adding the evidence and the counts of blocks.
  */
 void tms_judge_load_cut(struct tms_judge_engine *engine, uint32_t label, uint32_t variable,
                         uint32_t other, uint64_t cut);
