@@ -28,11 +28,6 @@ bool tms_rt_heap_find(uintptr_t address, struct tms_rt_heap_block *found)
     return false;
 }
 
-uint32_t tms_rt_heap_record(uintptr_t address)
-{
-    return 0;
-}
-
 void tms_rt_heap_set_record(uintptr_t address, uint32_t record)
 {
 }

@@ -178,19 +178,11 @@ bool tms_rt_heap_find(uintptr_t address, struct tms_rt_heap_block *found)
     tms_rt_mutex_lock(&heap.lock);
     const struct block *block = find_around(address);
     if (block != NULL) {
-        *found = (struct tms_rt_heap_block){block->address, block->size, block->site};
+        *found =
+            (struct tms_rt_heap_block){block->address, block->size, block->site, block->record};
     }
     tms_rt_mutex_unlock(&heap.lock);
     return block != NULL;
-}
-
-uint32_t tms_rt_heap_record(uintptr_t address)
-{
-    tms_rt_mutex_lock(&heap.lock);
-    const struct block *block = find_around(address);
-    uint32_t record = block != NULL ? block->record : 0;
-    tms_rt_mutex_unlock(&heap.lock);
-    return record;
 }
 
 void tms_rt_heap_set_record(uintptr_t address, uint32_t record)

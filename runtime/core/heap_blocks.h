@@ -8,12 +8,12 @@
 struct tms_rt_heap_block {
     uintptr_t start;
     size_t size;
-    uint32_t site; /* of the allocation */
+    uint32_t site;   /* of the allocation */
+    uint32_t record; /* a number that the block keeps while it stays allocated; 0: none was set */
 };
 /* The heap block that holds an address; false if it is in none. */
 bool tms_rt_heap_find(uintptr_t address, struct tms_rt_heap_block *found);
-/* A number kept with the block that holds an address, while it stays allocated; 0: none was set. */
-uint32_t tms_rt_heap_record(uintptr_t address);
+/* Sets the number of the block that holds the address, if there is one. */
 void tms_rt_heap_set_record(uintptr_t address, uint32_t record);
 void tms_rt_heap_restart(void);
 

@@ -108,16 +108,17 @@ static struct tms_spool_turn foreign_turn(const struct tms_judge_foreign *access
 
 uint32_t tms_rt_judged_learn(uint64_t name)
 {
-    uintptr_t address = name >> 8;
-    uint32_t record = tms_rt_heap_record(address);
     struct tms_rt_heap_block block;
 
-    if (record == 0 && tms_rt_heap_find(address, &block)) {
-        tms_rt_spool_block(&block, 0, 0);
-        record = tms_rt_spool_record_count();
-        tms_rt_heap_set_record(address, record);
+    if (!tms_rt_heap_find(name >> 8, &block)) {
+        return 0;
     }
-    return record;
+    if (block.record == 0) {
+        tms_rt_spool_block(&block, 0, 0);
+        block.record = tms_rt_spool_record_count();
+        tms_rt_heap_set_record(block.start, block.record);
+    }
+    return block.record;
 }
 
 /* Records the heap block that contains the memory, if there is one. */

@@ -16,7 +16,6 @@
 #include "symbol/allocation.h"
 
 struct tms_spool_names;
-struct tms_spool_heap;
 
 struct tms_heap_name {
     uint32_t site;
@@ -40,7 +39,10 @@ const struct tms_heap_name *tms_heap_name(struct tms_spool_names *names, uint32_
 
 /* The blocks that a process recorded, with numbers from 1 on in the order of the file. */
 struct tms_recorded_block {
-    const struct tms_spool_heap *heap;
+    uint64_t address, size;
+    uint64_t object;   /* the address of a lock in it, … */
+    uint64_t event;    /* … and since when it is there; 0: the record says nothing about that */
+    uint32_t site;     /* of the allocation */
     uint32_t number;   /* the same for blocks at the same address from the same site */
     uint32_t sequence; /* of its record in the file */
     uint64_t reach;    /* in `by_address`: the highest end of the blocks up to this one */

@@ -7,8 +7,9 @@
 #include <stdlib.h>
 
 /* "heap:new_account:account#2.lock", as in recordings. */
-static void write_heap(struct tms_spool_names *names, FILE *out, const struct tms_thing_heap *heap,
-                       uint64_t address, enum tms_name_style style)
+static void write_heap(struct tms_spool_names *names, FILE *out,
+                       const struct tms_recorded_block *heap, uint64_t address,
+                       enum tms_name_style style)
 {
     const struct tms_heap_name *name = tms_heap_name(names, heap->site, heap->size);
     char path[TMS_PATH_SIZE];
@@ -37,14 +38,14 @@ static void write_datum(FILE *out, const struct tms_datum *datum, bool declared)
     }
 }
 
-/* Memory that is not a variable of the program. */
+/* Memory that is not a variable of the program. `heap` NULL: nor in a recorded block. */
 static void write_memory(struct tms_spool_names *names, FILE *out,
-                         const struct tms_thing_heap *heap, uint64_t address,
+                         const struct tms_recorded_block *heap, uint64_t address,
                          enum tms_name_style style)
 {
     const struct tms_spool_thread *owner = tms_spool_stack_owner(names->spool, address);
 
-    if (heap->size > 0) {
+    if (heap != NULL) {
         write_heap(names, out, heap, address, style);
     } else if (owner != NULL) {
         fprintf(out, "stack:%s", tms_spool_start_function(names, owner));
@@ -59,7 +60,7 @@ static void write_memory(struct tms_spool_names *names, FILE *out,
 }
 
 static void write_thing(struct tms_spool_names *names, FILE *out, enum tms_class cls,
-                        uint64_t address, const struct tms_thing_heap *heap,
+                        uint64_t address, const struct tms_recorded_block *heap,
                         enum tms_name_style style)
 {
     const char *given = tms_spool_given_name(names->spool, address);
@@ -75,8 +76,8 @@ static void write_thing(struct tms_spool_names *names, FILE *out, enum tms_class
     }
 }
 
-uint32_t tms_spool_name_thing(struct tms_spool_names *names, enum tms_class cls, uint64_t address,
-                              const struct tms_thing_heap *heap, enum tms_name_style style)
+uint32_t tms_spool_name_near(struct tms_spool_names *names, uint32_t sequence, enum tms_class cls,
+                             uint64_t address, enum tms_name_style style)
 {
     char *text = NULL;
     size_t size;
@@ -88,6 +89,7 @@ uint32_t tms_spool_name_thing(struct tms_spool_names *names, enum tms_class cls,
     if (cls <= TMS_CLASS_NONE || cls > TMS_CLASS_OBJECT) {
         return 0;
     }
+    const struct tms_recorded_block *heap = tms_recorded_block_near(names, sequence, address);
     FILE *out = open_memstream(&text, &size);
     if (out != NULL) {
         write_thing(names, out, cls, address, heap, style);

@@ -12,15 +12,12 @@
  */
 enum tms_name_style { TMS_NAME_FOR_PEOPLE, TMS_NAME_AS_RECORDED, TMS_NAME_AS_ALIAS };
 
-/* The block of the heap that an address was in. */
-struct tms_thing_heap {
-    uint64_t address, size; /* size 0: not in a block */
-    uint32_t site;          /* of the allocation */
-    uint32_t number;        /* among those that are recorded */
-};
-
-/* "account.balance", "m (bank.c:9)", "heap:…", "stack:worker#2+120", "memory+0x7f…". */
-uint32_t tms_spool_name_thing(struct tms_spool_names *names, enum tms_class cls, uint64_t address,
-                              const struct tms_thing_heap *heap, enum tms_name_style style);
+/*
+ * "account.balance", "m (bank.c:9)", "heap:…", "stack:worker#2+120", "memory+0x7f…": what was at
+ * the address when the record of that sequence number was written. 0 if out of memory, and `failed`
+ * of the names is set.
+ */
+uint32_t tms_spool_name_near(struct tms_spool_names *names, uint32_t sequence, enum tms_class cls,
+                             uint64_t address, enum tms_name_style style);
 
 #endif

@@ -2,7 +2,8 @@
 /*
  * Heap blocks that a process recorded one by one, where it does not record all allocations; see
  * heap_names.h. The block of a finding was recorded just before it, that of a lock at its first
- * use, that of memory accessed in a section at the first such access.
+ * use or, of predictions, with the lock, that of memory accessed in a section at the first such
+ * access.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,70 +23,107 @@ static int compare(uint64_t x, uint64_t y)
     return (x > y) - (x < y);
 }
 
+static int by_sequence(const void *a, const void *b)
+{
+    const struct tms_recorded_block *x = a, *y = b;
+
+    return compare(x->sequence, y->sequence);
+}
+
 /* Groups the records of one block, in the order of the file. */
 static int by_block(const void *a, const void *b)
 {
     const struct tms_recorded_block *x = a, *y = b;
-    int order = compare(x->heap->address, y->heap->address);
+    int order = compare(x->address, y->address);
 
-    order = order != 0 ? order : compare(x->heap->site, y->heap->site);
-    return order != 0 ? order : compare(x->number, y->number);
+    order = order != 0 ? order : compare(x->site, y->site);
+    return order != 0 ? order : compare(x->sequence, y->sequence);
 }
 
 static int by_lock(const void *a, const void *b)
 {
     const struct tms_recorded_block *x = a, *y = b;
-    int order = compare(x->heap->object, y->heap->object);
+    int order = compare(x->object, y->object);
 
-    order = order != 0 ? order : compare(x->heap->number, y->heap->number);
-    return order != 0 ? order : compare(x->number, y->number);
+    order = order != 0 ? order : compare(x->event, y->event);
+    return order != 0 ? order : compare(x->sequence, y->sequence);
 }
 
-static uint64_t end_of(const struct tms_spool_heap *heap)
+static uint64_t end_of(const struct tms_recorded_block *block)
 {
-    return heap->size < UINT64_MAX - heap->address ? heap->address + heap->size : UINT64_MAX;
+    return block->size < UINT64_MAX - block->address ? block->address + block->size : UINT64_MAX;
 }
 
-/* Sets the number and the reach of each block, which are sorted by address. */
+/* Sets the number and the reach of each block, and sorts them by address. */
 static void number_blocks(struct tms_recorded_block *blocks, size_t count)
 {
+    qsort(blocks, count, sizeof(*blocks), by_sequence);
+    for (size_t i = 0; i < count; i++) {
+        blocks[i].number = (uint32_t)i + 1;
+    }
     qsort(blocks, count, sizeof(*blocks), by_block);
-    blocks[0].reach = end_of(blocks[0].heap);
+    blocks[0].reach = end_of(&blocks[0]);
     for (size_t i = 1; i < count; i++) {
-        uint64_t end = end_of(blocks[i].heap);
+        uint64_t end = end_of(&blocks[i]);
         blocks[i].reach = end > blocks[i - 1].reach ? end : blocks[i - 1].reach;
-        if (blocks[i].heap->address == blocks[i - 1].heap->address &&
-            blocks[i].heap->site == blocks[i - 1].heap->site) {
+        if (blocks[i].address == blocks[i - 1].address && blocks[i].site == blocks[i - 1].site) {
             blocks[i].number = blocks[i - 1].number;
+        }
+    }
+}
+
+static void add_heap_blocks(struct tms_recorded_blocks *recorded, const struct tms_spool_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const struct tms_spool_heap *heap = (const void *)list->entries[i].record;
+        recorded->by_address[recorded->count++] =
+            (struct tms_recorded_block){.address = heap->address,
+                                        .size = heap->size,
+                                        .object = heap->object,
+                                        .event = heap->number,
+                                        .site = heap->site,
+                                        .sequence = list->entries[i].sequence};
+    }
+}
+
+/* Blocks that contain locks of predictions: their other members get the same number. */
+static void add_lock_blocks(struct tms_recorded_blocks *recorded, const struct tms_spool_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const struct tms_spool_lock *lock = (const void *)list->entries[i].record;
+        if (lock->heap_size > 0) {
+            recorded->by_address[recorded->count++] =
+                (struct tms_recorded_block){.address = lock->heap_address,
+                                            .size = lock->heap_size,
+                                            .site = lock->heap_site,
+                                            .sequence = list->entries[i].sequence};
         }
     }
 }
 
 static bool make(struct tms_spool_names *names)
 {
-    const struct tms_spool_list *list = &names->spool->lists[TMS_SPOOL_HEAP];
+    const struct tms_spool_list *heap = &names->spool->lists[TMS_SPOOL_HEAP];
+    const struct tms_spool_list *locks = &names->spool->lists[TMS_SPOOL_LOCK];
     struct tms_recorded_blocks *recorded = &names->recorded;
 
-    if (recorded->made || list->count == 0) {
+    if (recorded->made || heap->count + locks->count == 0) {
         return recorded->made;
     }
-    recorded->blocks = calloc(list->count, sizeof(*recorded->blocks));
-    recorded->by_address = calloc(list->count, sizeof(*recorded->by_address));
+    recorded->blocks = calloc(heap->count + locks->count, sizeof(*recorded->blocks));
+    recorded->by_address = calloc(heap->count + locks->count, sizeof(*recorded->by_address));
     if (recorded->blocks == NULL || recorded->by_address == NULL) {
         names->failed = true;
         return false;
     }
-    for (size_t i = 0; i < list->count; i++) {
-        recorded->by_address[i] =
-            (struct tms_recorded_block){.heap = (const void *)list->entries[i].record,
-                                        .number = (uint32_t)i + 1,
-                                        .sequence = list->entries[i].sequence};
+    add_heap_blocks(recorded, heap);
+    add_lock_blocks(recorded, locks);
+    if (recorded->count > 0) {
+        number_blocks(recorded->by_address, recorded->count);
     }
-    recorded->count = list->count;
-    recorded->made = true;
-    number_blocks(recorded->by_address, recorded->count);
     memcpy(recorded->blocks, recorded->by_address, recorded->count * sizeof(*recorded->blocks));
     qsort(recorded->blocks, recorded->count, sizeof(*recorded->blocks), by_lock);
+    recorded->made = true;
     return true;
 }
 
@@ -96,8 +134,8 @@ static size_t upper_bound(const struct tms_recorded_blocks *recorded, uint64_t l
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        const struct tms_spool_heap *heap = recorded->blocks[middle].heap;
-        if (heap->object < lock || (heap->object == lock && heap->number <= event)) {
+        const struct tms_recorded_block *block = &recorded->blocks[middle];
+        if (block->object < lock || (block->object == lock && block->event <= event)) {
             low = middle + 1;
         } else {
             high = middle;
@@ -114,10 +152,8 @@ const struct tms_recorded_block *tms_recorded_block(struct tms_spool_names *name
     }
     size_t after = upper_bound(&names->recorded, lock, event);
     const struct tms_recorded_block *block = after > 0 ? &names->recorded.blocks[after - 1] : NULL;
-    return block != NULL && block->heap->object == lock &&
-                   lock - block->heap->address < block->heap->size
-               ? block
-               : NULL;
+    return block != NULL && block->object == lock && lock - block->address < block->size ? block
+                                                                                         : NULL;
 }
 
 /* After the last that starts at the address or before it. */
@@ -127,7 +163,7 @@ static size_t starts_up_to(const struct tms_recorded_blocks *recorded, uint64_t 
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (recorded->by_address[middle].heap->address <= address) {
+        if (recorded->by_address[middle].address <= address) {
             low = middle + 1;
         } else {
             high = middle;
@@ -155,7 +191,7 @@ const struct tms_recorded_block *tms_recorded_block_near(struct tms_spool_names 
         const struct tms_recorded_block *block = &first[i - 1];
         bool nearer = nearest == NULL ||
                       distance(block->sequence, sequence) < distance(nearest->sequence, sequence);
-        if (nearer && address - block->heap->address < block->heap->size) {
+        if (nearer && address - block->address < block->size) {
             nearest = block;
         }
     }

@@ -22,24 +22,7 @@ struct draft {
 static uint32_t name_thing(const struct draft *draft, enum tms_class cls, uint64_t address,
                            enum tms_name_style style)
 {
-    const struct tms_recorded_block *recorded =
-        cls == TMS_CLASS_THREAD ? NULL
-                                : tms_recorded_block_near(draft->names, draft->sequence, address);
-    struct tms_thing_heap block = {0};
-
-    if (recorded != NULL) {
-        block = (struct tms_thing_heap){recorded->heap->address, recorded->heap->size,
-                                        recorded->heap->site, recorded->number};
-    }
-    return tms_spool_name_thing(draft->names, cls, address, &block, style);
-}
-
-uint32_t tms_spool_name_near(struct tms_spool_names *names, uint32_t sequence, enum tms_class cls,
-                             uint64_t address)
-{
-    const struct draft draft = {.names = names, .sequence = sequence};
-
-    return name_thing(&draft, cls, address, TMS_NAME_AS_RECORDED);
+    return tms_spool_name_near(draft->names, draft->sequence, cls, address, style);
 }
 
 /* ---- findings --------------------------------------------------------------------------- */

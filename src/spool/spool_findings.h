@@ -18,11 +18,4 @@ int tms_spool_observe(struct tms_spool_names *names, double seconds, struct tms_
 int tms_spool_observe_races(struct tms_spool_names *names, double seconds,
                             struct tms_analysis *analysis);
 
-/*
- * The name of memory, or of a lock or the like, at an address, as it was when the record of that
- * sequence number was written; 0 if out of memory, and `failed` of the names is set.
- */
-uint32_t tms_spool_name_near(struct tms_spool_names *names, uint32_t sequence, enum tms_class cls,
-                             uint64_t address);
-
 #endif

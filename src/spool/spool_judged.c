@@ -4,8 +4,9 @@
 
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "protocol/config.h"
-#include "spool/spool_findings.h"
+#include "spool/object_names.h"
 
 /* Kinds of steps, as the runtime has them: enum tms_judge_kind. */
 enum { READS = 1, WRITES, UPDATES };
@@ -17,6 +18,7 @@ struct whole {
     struct tms_judged_block *blocks;
     uint32_t *places;
     struct tms_judged_member *members;
+    size_t member_capacity;
     struct tms_judging judging;
 };
 
@@ -55,7 +57,8 @@ static struct tms_turn release_of(struct tms_spool_names *names, uint32_t sequen
     return (struct tms_turn){
         .event = from->released,
         .thread = tms_spool_thread(names, from->thread),
-        .target = tms_spool_name_near(names, sequence, TMS_CLASS_LOCK, from->lock),
+        .target =
+            tms_spool_name_near(names, sequence, TMS_CLASS_LOCK, from->lock, TMS_NAME_AS_RECORDED),
         .location = tms_spool_event_location(names, from->released_site, TMS_EVENT_RELEASE),
         .stack = tms_spool_stack(names, from->released_site),
         .kind = from->released_shared ? TMS_EVENT_SHARED_RELEASE : TMS_EVENT_RELEASE,
@@ -64,7 +67,9 @@ static struct tms_turn release_of(struct tms_spool_names *names, uint32_t sequen
 
 static uint32_t variable_of(struct tms_spool_names *names, uint32_t sequence, uint64_t name)
 {
-    return name == 0 ? 0 : tms_spool_name_near(names, sequence, TMS_CLASS_VARIABLE, name >> 8);
+    return name == 0 ? 0
+                     : tms_spool_name_near(names, sequence, TMS_CLASS_VARIABLE, name >> 8,
+                                           TMS_NAME_AS_RECORDED);
 }
 
 static void fill(struct whole *whole, const struct tms_spool_entry *entry,
@@ -181,43 +186,68 @@ static bool is_good_section(const struct tms_spool_section *record)
            record->record.length - sizeof(*record);
 }
 
-static void add_section(struct whole *whole, const struct tms_spool_entry *entry)
+/* False if out of memory. */
+static bool add_members(struct whole *whole, const struct tms_spool_entry *entry, uint32_t lock)
 {
     const struct tms_spool_section *from = (const void *)entry->record;
-    struct tms_spool_names *names = whole->names;
-    uint32_t lock = tms_spool_name_near(names, entry->sequence, TMS_CLASS_LOCK, from->lock);
-    uint32_t location = tms_spool_event_location(names, from->site, TMS_EVENT_ACQUIRE);
+    struct tms_judging *judging = &whole->judging;
+    uint32_t location = tms_spool_event_location(whole->names, from->site, TMS_EVENT_ACQUIRE);
 
-    for (uint32_t i = 0; is_good_section(from) && i < from->member_count; i++) {
-        uint32_t at = from->member[i].learnt_at;
-        whole->members[whole->judging.member_count++] = (struct tms_judged_member){
+    if (!TMS_RESERVE(NULL, &whole->members, &whole->member_capacity,
+                     judging->member_count + from->member_count, 256)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < from->member_count; i++) {
+        const struct tms_spool_member *member = &from->member[i];
+        uint32_t sequence = member->learnt_at > 0 ? member->learnt_at - 1 : entry->sequence;
+        whole->members[judging->member_count++] = (struct tms_judged_member){
             .lock = lock,
             .location = location,
-            .variable =
-                variable_of(names, at > 0 ? at - 1 : entry->sequence, from->member[i].variable),
-            .kinds = (unsigned)from->member[i].kinds,
+            .variable = variable_of(whole->names, sequence, member->variable),
+            .kinds = (unsigned)member->kinds,
         };
     }
+    return true;
+}
+
+/*
+ * Sections are learnt by the address of their lock, where several locks may have been one after the
+ * other. A process that predicts nothing itself has no records of locks, but records their use.
+ * False if out of memory.
+ */
+static bool add_section(struct whole *whole, const struct tms_lock_names *locks,
+                        const struct tms_spool_entry *entry)
+{
+    const struct tms_spool_section *from = (const void *)entry->record;
+    uint32_t last = 0;
+    bool good = true;
+
+    if (locks->count == 0) {
+        return add_members(whole, entry,
+                           tms_spool_name_near(whole->names, entry->sequence, TMS_CLASS_LOCK,
+                                               from->lock, TMS_NAME_AS_RECORDED));
+    }
+    for (size_t i = tms_locks_at(whole->names, from->lock);
+         good && i < locks->count && tms_lock_address(whole->names, i) == from->lock; i++) {
+        uint32_t lock = locks->names[locks->by_address[i]];
+        good = lock == last || add_members(whole, entry, lock);
+        last = lock;
+    }
+    return good;
 }
 
 static int take_sections(struct whole *whole)
 {
     const struct tms_spool_list *list = &whole->names->spool->lists[TMS_SPOOL_SECTION];
-    size_t count = 0;
+    const struct tms_lock_names *locks = tms_lock_names(whole->names);
+    bool good = locks != NULL;
 
-    for (size_t i = 0; i < list->count; i++) {
-        const struct tms_spool_section *from = (const void *)list->entries[i].record;
-        count += is_good_section(from) ? from->member_count : 0;
-    }
-    whole->members = calloc(count + 1, sizeof(*whole->members));
-    if (whole->members == NULL) {
-        return TMS_ERR_MEMORY;
-    }
-    for (size_t i = 0; i < list->count; i++) {
-        add_section(whole, &list->entries[i]);
+    for (size_t i = 0; good && i < list->count; i++) {
+        good = !is_good_section((const void *)list->entries[i].record) ||
+               add_section(whole, locks, &list->entries[i]);
     }
     whole->judging.members = whole->members;
-    return TMS_OK;
+    return good ? TMS_OK : TMS_ERR_MEMORY;
 }
 
 int tms_spool_judged(struct tms_spool_names *names, struct tms_analysis *analysis)

@@ -48,6 +48,7 @@ void tms_spool_names_close(struct tms_spool_names *names)
     free(names->threads);
     tms_heap_names_free(&names->heap);
     tms_recorded_blocks_free(&names->recorded);
+    tms_lock_names_free(&names->locks);
 }
 
 uint32_t tms_spool_intern(struct tms_spool_names *names, enum tms_class cls, const char *text)

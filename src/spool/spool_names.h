@@ -8,6 +8,7 @@
 #define TMS_SPOOL_SPOOL_NAMES_H
 
 #include "spool/heap_names.h"
+#include "spool/lock_names.h"
 #include "spool/spool_reader.h"
 #include "symbol/symbols.h"
 #include "tmesis/tmesis.h"
@@ -28,6 +29,7 @@ struct tms_spool_names {
     uint32_t *threads;            /* parallel to its list of threads */
     struct tms_heap_names heap;
     struct tms_recorded_blocks recorded;
+    struct tms_lock_names locks;
     bool inlined; /* inlined functions are wanted as blocks (inlined_blocks.h) */
     bool failed;
 };

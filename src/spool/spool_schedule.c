@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "protocol/schedule.h"
-#include "spool/spool_findings.h"
+#include "spool/object_names.h"
 
 static struct tms_window_place place_of(struct tms_spool_names *names, uint32_t site, bool lock)
 {
@@ -21,7 +21,8 @@ static void fill(struct tms_spool_names *names, const struct tms_spool_entry *en
     const struct tms_spool_window *from = (const void *)entry->record;
     bool lock = from->on_lock != 0;
     enum tms_class cls = lock ? TMS_CLASS_LOCK : TMS_CLASS_VARIABLE;
-    uint32_t target = tms_spool_name_near(names, entry->sequence, cls, from->object >> 8);
+    uint32_t target =
+        tms_spool_name_near(names, entry->sequence, cls, from->object >> 8, TMS_NAME_AS_RECORDED);
     uint32_t label = tms_spool_label(names, from->label);
 
     *to = (struct tms_window){

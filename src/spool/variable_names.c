@@ -146,8 +146,7 @@ static bool put_recorded(struct tms_variable_names *naming, const char *prefix,
     const struct tms_recorded_block *recorded =
         thing->event != 0 ? tms_recorded_block(naming->names, thing->address, thing->event) : NULL;
     const struct tms_heap_name *name =
-        recorded != NULL ? tms_heap_name(naming->names, recorded->heap->site, recorded->heap->size)
-                         : NULL;
+        recorded != NULL ? tms_heap_name(naming->names, recorded->site, recorded->size) : NULL;
     char path[TMS_PATH_SIZE];
 
     if (name == NULL) {
@@ -160,7 +159,7 @@ static bool put_recorded(struct tms_variable_names *naming, const char *prefix,
     put_text(naming, "#");
     put_number(naming, recorded->number, 10);
     put(naming, path,
-        tms_allocation_path(&name->allocation, thing->address - recorded->heap->address, 0, path));
+        tms_allocation_path(&name->allocation, thing->address - recorded->address, 0, path));
     return true;
 }
 

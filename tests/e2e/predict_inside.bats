@@ -210,6 +210,97 @@ END
 }
 
 # The second thread comes after the first, as in pairs(). Its start function is all that it has.
+# Other blocks of the heap have locks as well, and in the end the memory of the accounts is theirs.
+@test "a lock in a block of the heap is that of its section, whatever becomes of the memory" {
+    cat >accounts.c <<'END'
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+struct account { pthread_mutex_t lock; long balance; };
+struct queue { long rest[2]; pthread_mutex_t lock; };
+static struct account *accounts[4];
+static struct queue *queues[7];
+static struct account *new_account(void)
+{
+    struct account *account = calloc(1, sizeof(*account));
+    pthread_mutex_init(&account->lock, 0);
+    return account;
+}
+static struct queue *new_queue(void)
+{
+    struct queue *queue = calloc(1, sizeof(*queue));
+    pthread_mutex_init(&queue->lock, 0);
+    return queue;
+}
+static long get(struct account *account)
+{
+    pthread_mutex_lock(&account->lock);
+    long balance = account->balance;
+    pthread_mutex_unlock(&account->lock);
+    return balance;
+}
+static void set(struct account *account, long balance)
+{
+    pthread_mutex_lock(&account->lock);
+    account->balance = balance;
+    pthread_mutex_unlock(&account->lock);
+}
+static void deposit(struct account *account)
+{
+    long balance = get(account);
+    set(account, balance + 1);
+}
+static void put(struct queue *queue)
+{
+    pthread_mutex_lock(&queue->lock);
+    queue->rest[0]++;
+    pthread_mutex_unlock(&queue->lock);
+}
+static void *work(void *late)
+{
+    usleep(late != 0 ? 300000 : 0); /* far from the other one */
+    for (int i = 0; i < 3; i++) {
+        put(queues[i]);
+    }
+    for (int i = 0; i < 4; i++) {
+        deposit(accounts[i]);
+    }
+    return 0;
+}
+int main(void)
+{
+    pthread_t threads[2];
+    for (int i = 0; i < 3; i++) {
+        queues[i] = new_queue();
+    }
+    for (int i = 0; i < 4; i++) {
+        accounts[i] = new_account();
+    }
+    for (long i = 0; i < 2; i++) {
+        pthread_create(&threads[i], 0, work, (void *)i);
+    }
+    for (int i = 0; i < 2; i++) {
+        pthread_join(threads[i], 0);
+    }
+    for (int i = 0; i < 4; i++) {
+        free(accounts[i]);
+    }
+    for (int i = 3; i < 7; i++) {
+        queues[i] = new_queue();
+        put(queues[i]);
+    }
+    return 0;
+}
+END
+    "$tmesis" cc -g accounts.c -o accounts
+    tms run --json=found.json ./accounts
+    [ "$status" -eq 0 ]
+    output=$(<found.json)
+    query '[v["pattern"] for r in d[0]["results"] if r["engine"] == "judge" for v in r["violations"] if v["block"]["label"] == "deposit"] == ["lost-update"]'
+    [[ $(tr -s ' \n' ' ' <<<"$stderr") =~ (account#[0-9]+)'.balance after T'.*'hold '(account#[0-9]+)'.lock' ]]
+    [ "${BASH_REMATCH[1]}" = "${BASH_REMATCH[2]}" ]
+}
+
 @test "thread start functions are blocks if that is asked for" {
     build start <<'END'
 #include <fcntl.h>
