@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/context.h"
 #include "judge/judge_entries.h"
 
 enum { R = 1 << TMS_JUDGE_R, W = 1 << TMS_JUDGE_W, U = 1 << TMS_JUDGE_U };
@@ -175,9 +176,28 @@ static void compare(struct sections *s)
     }
 }
 
+/* The id of a lock's name without "@4", which a recording adds if its memory became new; 0: none.
+ */
+static uint32_t without_renewal(struct tms_context *context, uint32_t lock)
+{
+    const char *name = tms_name(context, TMS_CLASS_LOCK, lock, NULL);
+    const char *renewal = strrchr(name, '@');
+    bool renewed = renewal != NULL && renewal[1] != '\0' &&
+                   renewal[1 + strspn(renewal + 1, "0123456789")] == '\0';
+
+    return renewed ? tms_names_find(&context->names[TMS_CLASS_LOCK], name, (size_t)(renewal - name))
+                   : 0;
+}
+
+/* A running program learns sections by the memory of their locks. */
 static struct tms_judge_site *site_of(struct tms_judge_engine *engine, const struct tms_turn *turn)
 {
-    return tms_judge_site_of(&engine->core, turn->location, turn->target);
+    struct tms_judge_site *site = tms_judge_site_of(&engine->core, turn->location, turn->target);
+    uint32_t lock = site == NULL && engine->elsewhere
+                        ? without_renewal(engine->host->context, turn->target)
+                        : 0;
+
+    return lock != 0 ? tms_judge_site_of(&engine->core, turn->location, lock) : site;
 }
 
 /* The block of the culprit; 0: there is none, or there are two. */

@@ -299,6 +299,11 @@ END
     query '[v["pattern"] for r in d[0]["results"] if r["engine"] == "judge" for v in r["violations"] if v["block"]["label"] == "deposit"] == ["lost-update"]'
     [[ $(tr -s ' \n' ' ' <<<"$stderr") =~ (account#[0-9]+)'.balance after T'.*'hold '(account#[0-9]+)'.lock' ]]
     [ "${BASH_REMATCH[1]}" = "${BASH_REMATCH[2]}" ]
+    printf '#!/bin/sh\n./accounts\n' >launch.sh # with which it records its locks for the command
+    chmod +x launch.sh
+    tms run --json=found.json ./launch.sh
+    output=$(<found.json)
+    query '[v["pattern"] for r in d[0]["results"] if r["engine"] == "judge" for v in r["violations"] if v["block"]["label"] == "deposit"] == ["lost-update"]'
 }
 
 @test "thread start functions are blocks if that is asked for" {
