@@ -296,25 +296,25 @@ static void give_hold(struct hold *hold)
 
 /*
  * Waits until the flag is not 0; false: the wait was in vain. The flag is published, so that a
- * thread whose wait is over, but which has not run since, does not count as stuck.
+ * thread whose wait is over, but which has not run since, does not count as stuck; again and again,
+ * because a signal handler may wait in between.
  */
 static bool wait_for(struct tms_rt_thread *t, const _Atomic uint32_t *flag)
 {
-    const _Atomic uint32_t *outer = atomic_load(&t->held_until); /* if this is a signal handler */
     uint64_t end = tms_rt_monotonic_time() + tms_rt_schedule.bound * MILLISECOND;
     unsigned stuck = 0;
 
     assert(t == tms_rt_self && tms_rt_mutex_is_not_mine(&directed.lock));
-    atomic_store(&t->held_until, flag);
     bool came = atomic_load(flag) != 0;
     for (unsigned polls = 1; !came && stuck < 2 && tms_rt_monotonic_time() < end; polls++) {
+        atomic_store(&t->held_until, flag);
         tms_rt_rest(t, POLL);
         came = atomic_load(flag) != 0;
         if (!came && polls % LOOK_EVERY == 0) {
             stuck = tms_rt_others_are_stuck(t) ? stuck + 1 : 0;
         }
     }
-    atomic_store(&t->held_until, outer);
+    atomic_store(&t->held_until, NULL);
     return came;
 }
 
@@ -495,16 +495,23 @@ static bool at_point(struct tms_rt_thread *t, const struct tms_rt_point *point)
     return place && point->pc != 0 && wants(point->pc) && at_place(t, point);
 }
 
+/* The thread that remains in the child may be held, if a signal handler has called fork. */
 static void restart(void)
 {
     tms_rt_mutex_restart(&directed.lock);
-    for (uint32_t i = 0; i < HOLDS; i++) {
-        directed.holds[i].thread = NULL;
-    }
+    atomic_store(&directed.active, 0);
     for (uint32_t i = 0; i < TMS_SCHEDULE_WINDOWS; i++) {
         atomic_store(&directed.windows[i].holding, 0);
     }
-    atomic_store(&directed.active, 0);
+    for (uint32_t i = 0; i < HOLDS; i++) {
+        struct hold *hold = &directed.holds[i];
+        if (hold->thread != NULL && hold->thread == tms_rt_self) {
+            atomic_fetch_add(&directed.windows[hold->window].holding, 1);
+            atomic_fetch_add(&directed.active, 1);
+        } else {
+            hold->thread = NULL;
+        }
+    }
 }
 
 const struct tms_rt_strategy tms_rt_directed = {

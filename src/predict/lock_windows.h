@@ -158,9 +158,9 @@ struct tms_predict_thread {
      * They may contain ordering that is not reported to this module: `seen` by atomics, `wider`
      * through the kernel.
      */
-    const uint64_t *seen;  /* NULL: none */
-    const uint64_t *wider; /* number of slots */
-    uint32_t wider_count;
+    const uint64_t *seen; /* NULL: none */
+    const uint64_t *wider;
+    uint32_t wider_count; /* slots */
     uint16_t seen_slot;
     bool woken;     /* waited for a condition: the next acquire reacquires the lock */
     uint64_t block; /* the transaction of `taken` */
