@@ -232,6 +232,7 @@ static bool outputs_are_good(const struct values *values, const struct tms_opera
 {
     return tms_check_outputs_differ(&values->outputs) &&
            tms_suppress_spares(&values->suppressing, operands, &values->rules, NULL) &&
+           tms_storing_spares(&values->storing, values->suppressing.output) &&
            tms_report_files_good(&values->reports, operands, &values->rules, NULL) &&
            tms_report_files_good(&values->reports, NULL, &values->suppressing.rules,
                                  values->suppressing.output) &&

@@ -477,6 +477,7 @@ static bool outputs_are_good(const struct values *values, const char *program)
            tms_report_files_good(&values->report_files, NULL, &values->suppressing.rules, rules) &&
            tms_known_spared(values->baseline, &values->report_files, json, rules) &&
            (rules == NULL || tms_new_file_possible(rules) == TMS_EXIT_OK) &&
+           tms_storing_spares(&values->storing, rules) &&
            tms_storing_good(&values->storing, json, &values->report_files);
 }
 

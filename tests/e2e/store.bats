@@ -120,6 +120,21 @@ same_rows() {
     [ ! -e found ]
 }
 
+@test "rules for suppressions never replace the history" {
+    "$tmesis" history import -q --store=kept.db --label=night "$here/reports/bank.json"
+    cp kept.db before.db
+    for store in kept.db new.db; do
+        tms check -q --store="$store" --write-suppressions="./$store" lost.std
+        [ "$status" -eq 2 ]
+        [[ $flat == *"$store can't be the history and another output"* ]]
+        tms run -q --store="$store" --write-suppressions="./$store" "$programs/sum"
+        [ "$status" -eq 125 ]
+        [[ $flat == *"$store can't be the history and another output"* ]]
+    done
+    cmp kept.db before.db
+    [ ! -e new.db ]
+}
+
 @test "what goes wrong at the end leaves the report, and is an error" {
     tms run --store=history.db --json=run.json "$programs/sum" "$PWD/history.db"
     [ "$status" -eq 125 ]
