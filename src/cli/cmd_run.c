@@ -466,7 +466,8 @@ static bool choose_status(struct job *job)
 /* Before the program runs: can the outputs be written, and do they replace no input? */
 static bool outputs_are_good(const struct values *values, const char *program)
 {
-    const struct tms_operands inputs = {&program, 1};
+    const char *const files[] = {program, values->schedule};
+    const struct tms_operands inputs = {files, values->schedule != NULL ? 2 : 1};
     const char *json = values->json, *rules = values->suppressing.output;
 
     return (json == NULL || (tms_new_file_spares(json, &inputs, &values->watching.rules) &&

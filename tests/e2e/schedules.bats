@@ -36,6 +36,17 @@ setup_file() {
     [[ $stderr == *'long is longer than 1048576 bytes'* ]]
 }
 
+@test "no output replaces the schedule" {
+    made noise 'strategy noise' 'seed 3'
+    cp noise before
+    for output in --json=./noise --report=csv:./noise --write-suppressions=./noise; do
+        tms run -q --schedule=noise "$output" "$BATS_FILE_TMPDIR/bank"
+        [ "$status" -eq 125 ]
+        [[ $flat == *"noise are the same file"* ]]
+    done
+    cmp noise before
+}
+
 @test "--schedule and --perturb exclude each other" {
     made noise 'strategy noise'
     tms run --schedule=noise --perturb "$BATS_FILE_TMPDIR/bank"
