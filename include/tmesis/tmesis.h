@@ -1242,6 +1242,7 @@ struct tms_report_settings {
     uint64_t failed_runs; /* for tms_export: of `runs`, in which the program failed, … */
     const char *failures; /* … and how, "SIGABRT, status 3"; NULL: unknown */
     const char *version;  /* of the tmesis that made the result; NULL: unknown */
+    const char *unread;   /* why the trace could not be read: there are no results; NULL: it was */
 };
 #define TMS_FORMAT_LIVE "live"
 

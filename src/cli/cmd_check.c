@@ -101,7 +101,7 @@ struct job {
     struct tms_measured measured;
     double started;
     struct tms_check_files *files;
-    const struct tms_report_files *reports;
+    struct tms_report_files *reports;
     bool starved; /* memory ran out, perhaps in the middle of an object of JSON */
 };
 
@@ -159,8 +159,10 @@ static int run_job(struct job *job)
     int status = code == TMS_OK ? tms_checking_status(checking, &job->terms->fail_on)
                                 : tms_checking_bad(checking, code, &values->reading);
     job->starved = code == TMS_ERR_MEMORY;
+    job->reports->broken = job->reports->broken || job->starved;
     if (code != TMS_OK && !job->starved) {
         tms_check_files_add_bad(job->files, checking);
+        tms_report_files_add_bad(job->reports, checking->path, tms_error(checking->context));
     }
     tms_measured_free(&job->measured);
     tms_checking_free(checking);
@@ -170,7 +172,7 @@ static int run_job(struct job *job)
 /* ---- all of them ---------------------------------------------------------------------- */
 
 static int run_jobs(struct terms *terms, const struct tms_operands *operands,
-                    const struct tms_report_files *reports)
+                    struct tms_report_files *reports)
 {
     const struct values *values = terms->values;
     struct tms_check_files files = {0};

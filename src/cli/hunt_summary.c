@@ -60,6 +60,7 @@ int tms_hunt_write_reports(const struct tms_hunt *hunt, const struct tms_given *
         status = tms_bad("out of memory");
     }
     free(line);
+    files.results = 1;
     if (status == TMS_EXIT_OK) {
         status = tms_report_files_write(&files, settings);
     }

@@ -16,15 +16,15 @@
 
 /* Zero at first, except for the fields that the command sets. */
 struct tms_process_reports {
-    const struct tms_watched *watched;    /* set by the command, … */
-    struct tms_report_settings settings;  /* … the settings of all processes, … */
-    struct tms_known known;               /* … */
-    FILE *json;                           /* … NULL: none wanted, … */
-    const struct tms_report_files *files; /* … and NULL: none wanted */
-    struct tms_process_result *first;     /* NULL: there was none so far */
-    struct tms_analysis *alone;           /* its result */
-    struct tms_context *context;          /* of … */
-    struct tms_analysis *merged;          /* … the result of all; NULL: there is only one */
+    const struct tms_watched *watched;   /* set by the command, … */
+    struct tms_report_settings settings; /* … the settings of all processes, … */
+    struct tms_known known;              /* … */
+    FILE *json;                          /* … NULL: none wanted, … */
+    struct tms_report_files *files;      /* … and NULL: none wanted */
+    struct tms_process_result *first;    /* NULL: there was none so far */
+    struct tms_analysis *alone;          /* its result */
+    struct tms_context *context;         /* of … */
+    struct tms_analysis *merged;         /* … the result of all; NULL: there is only one */
     size_t count;
     struct tms_coverage coverage;
     bool locks_only; /* the memory of one of them was not watched */

@@ -172,14 +172,23 @@ int tms_report_files_open(struct tms_report_files *files, const struct tms_given
     return wanted && files->json == NULL ? tms_bad("out of memory") : TMS_EXIT_OK;
 }
 
-int tms_report_files_add(const struct tms_report_files *files, const struct tms_analysis *analysis,
+int tms_report_files_add(struct tms_report_files *files, const struct tms_analysis *analysis,
                          const struct tms_report_settings *settings)
 {
     if (files == NULL || files->json == NULL) {
         return TMS_OK;
     }
     int code = tms_report(analysis, "json", settings, tms_console_sink, files->json);
+    files->results++;
+    files->broken = files->broken || code != TMS_OK;
     return code == TMS_OK ? TMS_OK : TMS_ERR_MEMORY;
+}
+
+void tms_report_files_add_bad(struct tms_report_files *files, const char *path, const char *message)
+{
+    if (files->json != NULL) {
+        tms_console_json_error(files->json, path, message);
+    }
 }
 
 static int write_documents(const struct tms_report_files *files,
@@ -212,13 +221,13 @@ int tms_report_files_write(struct tms_report_files *files,
     if (fflush(files->json) != 0) {
         return tms_bad("out of memory");
     }
-    if (files->size == 0) {
+    if (files->size == 0 || files->broken) {
         return TMS_EXIT_OK;
     }
     if (files->reports->count > 0) {
         status = write_documents(files, settings);
     }
-    return files->storing != NULL
+    return files->storing != NULL && files->results > 0
                ? tms_console_worse(status,
                                    tms_storing_import(files->storing, files->text, files->size))
                : status;

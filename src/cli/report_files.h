@@ -40,6 +40,8 @@ struct tms_report_files {
     FILE *json; /* where its JSON objects are written; NULL: nothing is wanted */
     char *text;
     size_t size;
+    size_t results; /* objects that are results, and not traces that could not be read */
+    bool broken;    /* not all of it is there: no document is written */
 };
 
 /*
@@ -50,13 +52,17 @@ int tms_report_files_open(struct tms_report_files *files, const struct tms_given
                           const struct tms_storing *storing);
 
 /* One more object of JSON: a finished analysis. TMS_OK or TMS_ERR_MEMORY. */
-int tms_report_files_add(const struct tms_report_files *files, const struct tms_analysis *analysis,
+int tms_report_files_add(struct tms_report_files *files, const struct tms_analysis *analysis,
                          const struct tms_report_settings *settings);
+
+/* The same for a trace that could not be read, with the reason. */
+void tms_report_files_add_bad(struct tms_report_files *files, const char *path,
+                              const char *message);
 
 /*
  * Writes all documents, and stores the result; `settings` has what the user wants of reports.
  * TMS_EXIT_OK, or TMS_EXIT_BAD after a sentence for what could not be written. Nothing is done
- * without any object.
+ * without any object, and nothing is stored if no trace could be read.
  */
 int tms_report_files_write(struct tms_report_files *files,
                            const struct tms_report_settings *settings);

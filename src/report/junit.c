@@ -2,8 +2,9 @@
 /*
  * JUnit XML: a suite for each trace or program, and a test case for each block that has a finding.
  * It fails if an error or a warning was observed in the block, as the exit status of `run` counts
- * them, and is skipped if there is nothing worse than a note or a prediction. A program that failed
- * and a result that is not complete are errors: test cases of their own.
+ * them, and is skipped if there is nothing worse than a note or a prediction. A trace that could
+ * not be read, a program that failed and a result that is not complete are errors: test cases of
+ * their own.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -197,17 +198,6 @@ struct counts {
     size_t tests, failures, errors, skipped;
 };
 
-static size_t count_troubles(const struct tms_export_part *part)
-{
-    const struct tms_part_trouble *trouble;
-    size_t count = 0;
-
-    for (size_t i = 0; (trouble = tms_part_trouble(i)) != NULL; i++) {
-        count += trouble->is_there(part);
-    }
-    return count;
-}
-
 /* What is wrong with the part as a whole, and its blocks; or the one test case that nothing is. */
 static struct counts count_cases(const struct suite *suite)
 {
@@ -225,7 +215,7 @@ static struct counts count_cases(const struct suite *suite)
         }
     }
     counts.skipped = counts.tests - counts.failures;
-    counts.errors = count_troubles(suite->part);
+    counts.errors = tms_part_troubles(suite->part);
     counts.tests += counts.errors;
     counts.tests += counts.tests == 0;
     return counts;

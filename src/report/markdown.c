@@ -245,7 +245,8 @@ static void put_troubles(const struct tms_export_job *job)
         }
     }
     if (left > put) {
-        fprintf(job->out, "… and %zu more that failed or are incomplete.\n\n", left - put);
+        fprintf(job->out, "… and %zu more that could not be read, failed or are incomplete.\n\n",
+                left - put);
     }
 }
 

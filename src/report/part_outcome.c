@@ -7,6 +7,18 @@
 
 #define STILL_RUNS "the program was still running"
 
+/* ---- a trace that could not be read --------------------------------------------------------- */
+
+static bool is_unread(const struct tms_export_part *part)
+{
+    return part->settings->unread != NULL;
+}
+
+static void write_unread(const struct tms_export_part *part, FILE *out)
+{
+    fprintf(out, "The trace could not be read: %s.", part->settings->unread);
+}
+
 /* ---- how the program ended ------------------------------------------------------------------ */
 
 void tms_signal_write(FILE *out, int number)
@@ -20,7 +32,7 @@ void tms_signal_write(FILE *out, int number)
     }
 }
 
-bool tms_part_failed(const struct tms_export_part *part)
+static bool has_failed(const struct tms_export_part *part)
 {
     const struct tms_report_settings *settings = part->settings;
 
@@ -101,11 +113,22 @@ static void write_loss(const struct tms_export_part *part, FILE *out)
 /* ---- all of it ------------------------------------------------------------------------------ */
 
 static const struct tms_part_trouble troubles[] = {
-    {"program", "program-failed", tms_part_failed, write_failure},
+    {"trace", "not-read", is_unread, write_unread},
+    {"program", "program-failed", has_failed, write_failure},
     {"complete result", "incomplete", is_incomplete, write_loss},
 };
 
 const struct tms_part_trouble *tms_part_trouble(size_t index)
 {
     return index < sizeof(troubles) / sizeof(troubles[0]) ? &troubles[index] : NULL;
+}
+
+size_t tms_part_troubles(const struct tms_export_part *part)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < sizeof(troubles) / sizeof(troubles[0]); i++) {
+        count += troubles[i].is_there(part);
+    }
+    return count;
 }

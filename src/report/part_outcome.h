@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What documents say about a trace or program as a whole, besides its findings: that the program
- * failed, and that not everything was checked. A document without findings must not be taken for a
- * clean result then.
+ * What documents say about a trace or program as a whole, besides its findings: that the trace
+ * could not be read, that the program failed, and that not everything was checked. A document
+ * without findings must not be taken for a clean result then.
  */
 #ifndef TMS_REPORT_PART_OUTCOME_H
 #define TMS_REPORT_PART_OUTCOME_H
@@ -23,8 +23,8 @@ struct tms_part_trouble {
 /* The index-th of all; NULL after the last. */
 const struct tms_part_trouble *tms_part_trouble(size_t index);
 
-/* Did the program fail: a signal, another status than 0, or in one of many runs? */
-bool tms_part_failed(const struct tms_export_part *part);
+/* How many of them the part has. */
+size_t tms_part_troubles(const struct tms_export_part *part);
 
 /* Why the verdict on the run is not complete; NULL: it is. */
 const char *tms_part_loss(const struct tms_export_part *part);

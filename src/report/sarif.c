@@ -382,9 +382,8 @@ static void put_notifications(FILE *out, const struct tms_export_part *part, str
 static void put_invocation(FILE *out, const struct tms_export_part *part, struct tms_page *page)
 {
     const struct tms_report_settings *settings = part->settings;
-    bool good = !tms_part_failed(part) && tms_part_loss(part) == NULL;
 
-    fprintf(out, "{\"executionSuccessful\": %s", tms_json_bool(good));
+    fprintf(out, "{\"executionSuccessful\": %s", tms_json_bool(tms_part_troubles(part) == 0));
     put_exit(out, settings);
     tms_json_if(out, "commandLine", settings->command);
     tms_json_if(out, "machine", settings->host);

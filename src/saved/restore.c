@@ -88,6 +88,7 @@ void tms_saved_settings(const struct tms_saved_object *object, struct tms_report
     settings->path = object->path != NULL ? object->path : "-";
     settings->format = object->format != NULL ? object->format : "std";
     settings->blocks = object->blocks;
+    settings->unread = object->unread;
     settings->command = object->command;
     settings->host = object->host;
     settings->started = object->started;

@@ -149,6 +149,15 @@ static int64_t integer_or_none(const json_t *object, const char *key)
     return json_is_integer(value) ? json_integer_value(value) : -1;
 }
 
+/* Why the trace could not be read; NULL: it was. */
+static const char *load_error(struct tms_loading *loading, const json_t *object)
+{
+    const json_t *error = tms_load_object(loading, object, "error");
+
+    return error != NULL ? tms_loading_keep(loading, tms_load_needed(loading, error, "message"))
+                         : NULL;
+}
+
 /* All but its results. */
 static struct tms_saved_object load_origin(struct tms_loading *loading, const json_t *object)
 {
@@ -161,6 +170,7 @@ static struct tms_saved_object load_origin(struct tms_loading *loading, const js
         .format = tms_loading_keep(loading, tms_load_text(loading, trace, "format")),
         .blocks = tms_loading_keep(loading, tms_load_text(loading, trace, "blocks")),
         .loss = tms_loading_keep(loading, tms_load_text(loading, trace, "loss")),
+        .unread = load_error(loading, object),
         .command = tms_loading_keep(loading, tms_load_text(loading, object, "command")),
         .host = tms_loading_keep(loading, tms_load_text(loading, object, "host")),
         .merged = tms_load_flag(loading, object, "merged"),
@@ -193,7 +203,7 @@ static void add_object(struct tms_loading *loading, struct tms_saved_object *obj
     struct tms_saved *saved = loading->saved;
 
     object->count = saved->count - object->first;
-    if (loading->failed || object->count == 0) {
+    if (loading->failed || (object->count == 0 && object->unread == NULL)) {
         return;
     }
     for (size_t i = object->first; i < saved->count; i++) {
@@ -223,7 +233,7 @@ static void load_object(struct tms_loading *loading, const json_t *object)
         .live = origin.format != NULL && strcmp(origin.format, TMS_FORMAT_LIVE) == 0,
         .merged = origin.merged,
     };
-    if (results == NULL && tms_load_object(loading, object, "error") == NULL) {
+    if (results == NULL && origin.unread == NULL) {
         tms_loading_fail(loading, "results", "a list: expected " EXPECTED);
     }
     if (loading->object == 1 || origin.merged) {

@@ -28,6 +28,7 @@ struct tms_saved_object {
     const char *format;  /* … trace.format, … */
     const char *blocks;  /* … trace.blocks: NULL if it is not there, … */
     const char *loss;    /* … and trace.loss */
+    const char *unread;  /* why the trace could not be read; NULL: it was, and it has results */
     const char *command; /* NULL for a trace */
     const char *host;    /* NULL: unknown */
     bool merged, partial, locks_only;
@@ -54,7 +55,7 @@ struct tms_saved {
     struct tms_arena arena; /* of the findings and everything that they point to */
     struct tms_saved_result *results;
     size_t count, capacity;
-    struct tms_saved_object *objects; /* those that have results */
+    struct tms_saved_object *objects; /* those that have results, or could not be read */
     size_t object_count, object_capacity;
     struct tms_saved_object whole; /* the merged object, or else the first, results or not */
 };

@@ -378,6 +378,28 @@ places() {
     [[ $output == *'Incomplete: the program was still running.'* ]]
 }
 
+@test "documents and the text name a trace that could not be read, also if none could" {
+    for traces in 'fine.std bad.std' 'bad.std none.std'; do
+        # shellcheck disable=SC2086 # several words
+        tms check -q --json=result.json "${the_others[@]}" --report=sarif:out.sarif --store=h.db $traces
+        [ "$status" -eq 2 ]
+        python3 "$here/reports/others.py" result.json out
+        python3 "$here/reports/sarif.py" result.json out.sarif
+        jq -e '.runs[0].invocations | map(select(.executionSuccessful == false).toolExecutionNotifications[0].message.text)[0]
+            | startswith("The trace could not be read: bad.std:2: ")' out.sarif
+        grep -q '<testcase classname="tmesis" name="trace"' out.junit
+        for format in sarif junit html; do
+            "$tmesis" report --format="$format" -o again result.json
+            cmp again "out.$format"
+        done
+        tms report result.json
+        [ "$status" -eq 0 ]
+        [[ $output == *'bad.std: could not be read: bad.std:2: '* ]]
+    done
+    tms history results --store=h.db # only the one that has a result
+    [ "${#lines[@]}" -eq 1 ]
+}
+
 @test "a result in which a member is missing, null or empty is shown or refused" {
     for trace in "$golden"/*.std; do
         tms check -q --engine=all --json="$(basename "$trace" .std).json" "$trace"

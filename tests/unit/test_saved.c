@@ -199,6 +199,9 @@ static void test_lenient(void **state)
     assert_int_equal(saved.count, 1);
     assert_true(saved.results[0].merged);
     assert_string_equal(saved.results[0].result.engine->name, "frontier");
+    assert_int_equal(saved.object_count, 2);
+    assert_null(saved.objects[0].unread);
+    assert_string_equal(saved.objects[1].unread, "no");
     tms_saved_close(&saved);
 }
 

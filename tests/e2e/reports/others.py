@@ -25,6 +25,8 @@ def load(path):
 
 def troubles(each):
     """What is wrong with a run as a whole."""
+    if "error" in each:
+        return ["not-read"]
     end, lost = each.get("exit") or {}, each["trace"]["loss"]
     failed = end.get("status") or end.get("signal") or each.get("hunt", {}).get("failed")
     losses = [r["loss"] for r in each["results"] if r["engine"] in ("frontier", "judge")]
@@ -97,7 +99,7 @@ def check_github(path, findings, wrong):
 def check_markdown(path, findings, wrong):
     with open(path, encoding="utf-8") as file:
         text = file.read()
-    assert len(re.findall(r"^\*\*.*:\*\* (?:The program|Incomplete: ).*\.$", text, re.M)) == len(wrong), text
+    assert len(re.findall(r"^\*\*.*:\*\* (?:The trace|The program|Incomplete: ).*\.$", text, re.M)) == len(wrong), text
     rows = re.findall(r"^\| (?:\*\*)?(\w+)(?:\*\*)? \|(?:[^|\\\n]|\\.)*\|(?:[^|\\\n]|\\.)*\| \w+ \| "
                       r"(AV-\w+) \|(?: (?:[^|\\\n]|\\.)+ \|)?$", text, re.M)
     wanted = [(level(f), f["id"]) for _, f in findings if shown(f)]
