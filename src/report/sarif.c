@@ -49,10 +49,9 @@ static void put_uri(FILE *out, const char *path, size_t length)
     }
 }
 
-static void put_artifact(FILE *out, const struct tms_page *page, const struct tms_stack_text *file)
+static void put_artifact(FILE *out, const struct tms_page *page, const char *text, size_t length)
 {
-    size_t length = file->length;
-    const char *path = tms_exported_path(page, file->at, &length);
+    const char *path = tms_exported_path(page, text, &length);
     bool relative = *path != '/';
 
     fprintf(out, "\"artifactLocation\": {\"uri\": \"%s", relative ? "" : "file://");
@@ -70,7 +69,7 @@ static void put_place(FILE *out, const struct tms_page *page, const struct tms_p
                       const struct tms_place *last)
 {
     fputs("\"physicalLocation\": {", out);
-    put_artifact(out, page, &first->file);
+    put_artifact(out, page, first->file.at, first->file.length);
     if (first->line != 0) {
         fprintf(out, ", \"region\": {\"startLine\": %u", first->line);
         if (last->line > first->line) {
@@ -83,6 +82,31 @@ static void put_place(FILE *out, const struct tms_page *page, const struct tms_p
         }
         fputc('}', out);
     }
+    fputc('}', out);
+}
+
+/* The first word of a command as a shell reads it, without the quotes around it. */
+static size_t program_length(const char **command)
+{
+    bool quoted = **command == '\'';
+
+    *command += quoted;
+    return strcspn(*command, quoted ? "'" : " ");
+}
+
+/*
+ * What has no known line is in the trace or the program. Code scanning on GitHub refuses a document
+ * in which a location has no file.
+ */
+static void put_origin(FILE *out, const struct tms_exported *exported)
+{
+    const struct tms_report_settings *settings = exported->entry->part->settings;
+    bool live = tms_report_is_live(settings) && settings->command != NULL;
+    const char *path = live ? settings->command : settings->path;
+    size_t length = live ? program_length(&path) : strlen(path);
+
+    fputs("\"physicalLocation\": {", out);
+    put_artifact(out, exported->page, length > 0 ? path : "-", length > 0 ? length : 1);
     fputc('}', out);
 }
 
@@ -146,10 +170,11 @@ static void put_other_place(FILE *out, const struct tms_exported *exported,
 {
     FILE *note = tms_page_note(exported->page);
 
+    put_origin(out, exported);
     tms_exported_place(exported, place, "", note);
     if (ftell(note) > 0) {
-        tms_exported_json(exported, out, "\"logicalLocations\": [{", "fullyQualifiedName");
-        fputs("}], ", out);
+        tms_exported_json(exported, out, ", \"logicalLocations\": [{", "fullyQualifiedName");
+        fputs("}]", out);
     }
 }
 
@@ -161,12 +186,11 @@ static void put_step(FILE *out, const struct tms_exported *exported, size_t inde
     fputs("{\"location\": {", out);
     if (tms_exported_is_known(&step->place)) {
         put_place(out, page, &step->place, &step->place);
-        fputs(", ", out);
     } else {
         put_other_place(out, exported, &step->place);
     }
     tms_exported_operation(exported, step, tms_page_note(page));
-    put_note(out, exported, "");
+    put_note(out, exported, ", ");
     fprintf(out, "}, \"kinds\": [\"%s\"], \"importance\": \"%s\", \"executionOrder\": %zu",
             kind_word(step), step->begins ? "important" : "essential", index + 1);
     put_stack(out, page, step->turn.stack);
@@ -229,18 +253,16 @@ static void put_code_flow(FILE *out, const struct tms_exported *exported)
 static void put_location(FILE *out, const struct tms_exported *exported)
 {
     const char *block = tms_exported_block(exported);
-    bool file = tms_exported_is_known(&exported->first);
 
-    if (!file && *block == '\0') {
-        return;
-    }
     fputs(", \"locations\": [{", out);
-    if (file) {
+    if (tms_exported_is_known(&exported->first)) {
         put_place(out, exported->page, &exported->first,
                   exported->first.line == exported->last.line ? &exported->first : &exported->last);
+    } else {
+        put_origin(out, exported);
     }
     if (*block != '\0') {
-        put_function(out, file ? ", " : "", block, strlen(block));
+        put_function(out, ", ", block, strlen(block));
     }
     fputs("}]", out);
 }

@@ -54,6 +54,24 @@ browser() {
     python3 "$here/reports/sarif.py" "${pairs[@]}"
 }
 
+@test "SARIF has a file for each result and step, also without debug information" {
+    printf '%s\n' 'A|begin(deposit)' 'A|r(x)' 'B|w(x)' 'A|w(x)' 'A|end' >'no lines.std'
+    tms check -q --json=trace.json --report=sarif:trace.sarif 'no lines.std'
+    python3 "$here/reports/sarif.py" trace.json trace.sarif
+    uris='[.. | .physicalLocation? // empty | .artifactLocation.uri] | unique'
+    jq -e "$uris == [\"no%20lines.std\"]" trace.sarif
+    jq -e '.runs[0].results[0].locations[0].logicalLocations[0].fullyQualifiedName == "deposit"' trace.sarif
+    for command in './bank 7' "'./bank' 7"; do
+        jq -c --arg command "$command" '.command = $command | walk(
+            if type == "object" and has("location") then
+            del(.file, .line, .source, .stack) | .location = "somewhere" else . end)' \
+            "$here/reports/bank.json" >bare.json
+        "$tmesis" report --format=sarif -o bare.sarif bare.json
+        python3 "$here/reports/sarif.py" bare.json bare.sarif
+        jq -e "$uris == [\"bank\"]" bare.sarif
+    done
+}
+
 @test "the timeline of the nine examples has their interleavings" {
     for name in $examples; do
         "$tmesis" report --format=perfetto -o "$name.perfetto.json" "$here/reports/$name.json"

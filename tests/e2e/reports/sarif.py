@@ -38,16 +38,17 @@ PHYSICAL = thing(["artifactLocation"], artifactLocation=ARTIFACT, region=REGION)
 LOGICAL = thing(["fullyQualifiedName"], fullyQualifiedName={"type": "string"}, kind=TEXT)
 LOCATION = thing([], physicalLocation=PHYSICAL, logicalLocations=listing(LOGICAL, 1),
                  message=MESSAGE)
+PLACED = {**LOCATION, "required": ["physicalLocation"]}  # GitHub refuses others
 STACK = thing(["frames"], frames=listing(thing(["location"], location=LOCATION)))
-STEP = thing(["location", "executionOrder"], location=LOCATION, stack=STACK, properties=BAG,
+STEP = thing(["location", "executionOrder"], location=PLACED, stack=STACK, properties=BAG,
              kinds=listing(TEXT, 1), importance={"enum": ["important", "essential", "unimportant"]},
              executionOrder={"type": "integer", "minimum": 0})
 FLOW = thing(["threadFlows"], message=MESSAGE, threadFlows=listing(
     thing(["locations"], id={"type": "string"}, locations=listing(STEP, 1)), 1))
 RULE = thing(["id"], id=TEXT, name=TEXT, shortDescription=MESSAGE, fullDescription=MESSAGE,
              help=MESSAGE, defaultConfiguration=thing([], level=LEVEL), properties=BAG)
-RESULT = thing(["message", "ruleId"], ruleId=TEXT, ruleIndex=COUNT, kind={"const": "fail"},
-               level=LEVEL, message=MESSAGE, locations=listing(LOCATION, 1),
+RESULT = thing(["message", "ruleId", "locations"], ruleId=TEXT, ruleIndex=COUNT, kind={"const": "fail"},
+               level=LEVEL, message=MESSAGE, locations=listing(PLACED, 1),
                partialFingerprints={"type": "object", "additionalProperties": TEXT},
                occurrenceCount={"type": "integer", "minimum": 1}, codeFlows=listing(FLOW, 1),
                baselineState={"enum": ["new", "unchanged"]}, properties=BAG,
