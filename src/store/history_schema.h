@@ -62,11 +62,17 @@ static const char *const tms_history_steps[] = {
     "ALTER TABLE results ADD COLUMN seen TEXT NOT NULL DEFAULT '';"
     "UPDATE results SET seen = COALESCE(started, imported);"
     "UPDATE findings SET first_seen = (SELECT MIN(r.seen) FROM occurrences o JOIN results r"
-    " ON r.id = o.result WHERE o.finding = findings.id) WHERE first_seen > (SELECT MIN(r.seen)"
-    " FROM occurrences o JOIN results r ON r.id = o.result WHERE o.finding = findings.id);"
+    " ON r.id = o.result WHERE o.finding = findings.id),"
+    " first_label = (SELECT r.label FROM occurrences o JOIN results r ON r.id = o.result"
+    " WHERE o.finding = findings.id ORDER BY r.seen, r.id LIMIT 1)"
+    " WHERE first_seen > (SELECT MIN(r.seen) FROM occurrences o JOIN results r"
+    " ON r.id = o.result WHERE o.finding = findings.id);"
     "UPDATE findings SET last_seen = (SELECT MAX(r.seen) FROM occurrences o JOIN results r"
-    " ON r.id = o.result WHERE o.finding = findings.id) WHERE last_seen > (SELECT MAX(r.seen)"
-    " FROM occurrences o JOIN results r ON r.id = o.result WHERE o.finding = findings.id);",
+    " ON r.id = o.result WHERE o.finding = findings.id),"
+    " last_label = (SELECT r.label FROM occurrences o JOIN results r ON r.id = o.result"
+    " WHERE o.finding = findings.id ORDER BY r.seen DESC, r.id DESC LIMIT 1)"
+    " WHERE last_seen > (SELECT MAX(r.seen) FROM occurrences o JOIN results r"
+    " ON r.id = o.result WHERE o.finding = findings.id);",
 };
 
 #define TMS_HISTORY_APPLICATION 0x746d6573u /* "tmes" */

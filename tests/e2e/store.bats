@@ -196,6 +196,27 @@ sqlite3.connect("old.db").executescript(open(sys.argv[1]).read())' "$here/histor
     same_rows old.db new.db
 }
 
+@test "a history in which an older result was imported late gets its labels by when programs ran" {
+    python3 - "$here/history/version1.sql" <<'END'
+import sqlite3, sys
+db = sqlite3.connect("old.db")
+db.executescript(open(sys.argv[1]).read())
+# That result is of Tuesday; the one of Monday was imported a day later.
+db.executescript("""
+UPDATE results SET label = 'tuesday', started = '2026-11-17T05:00:00.000Z', imported = '2026-11-17T09:00:00Z';
+INSERT INTO results SELECT 2, 'other', 'monday', revision, command, host, '2026-11-16T05:00:00.000Z',
+    '2026-11-18T09:00:00Z', seconds, seed, runs, outcome FROM results;
+INSERT INTO occurrences SELECT 2, finding, evidence, level, variable, patterns, place, count, executions, cut, runs,
+    suppressed FROM occurrences;
+UPDATE findings SET first_seen = '2026-11-17T09:00:00Z', first_label = 'tuesday',
+    last_seen = '2026-11-18T09:00:00Z', last_label = 'monday';""")
+END
+    tms history list --store=old.db
+    [[ $output == *"AV-bc22fc  deposit(), account.balance  monday to tuesday, 2 results"* ]]
+    tms history show --store=old.db AV-bc22fc
+    [[ $output == *"first seen 2026-11-16T05:00:00.000Z (monday), last seen 2026-11-17T05:00:00.000Z (tuesday)"* ]]
+}
+
 @test "prune bounds what is kept: results, or only their details" {
     for day in {1..4}; do
         { cat "$here/reports/bank.json" && printf '%*s\n' "$day" ''; } >"$day.json"
