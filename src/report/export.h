@@ -42,8 +42,8 @@ struct tms_export_job {
     size_t part_count;
     struct tms_page *pages; /* one for each part */
     /*
-     * The findings of a block together. Blocks by their heads: errors before warnings before notes;
-     * observed, then predicted, then potential; then by rank.
+     * The findings of a block together. Blocks by their heads, in the order of tms_finding_order,
+     * then by rank.
      */
     struct tms_export_entry *entries;
     size_t count;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/finding_order.h"
 #include "report/judged_listing.h"
 
 /* How a finding is placed among those of its block. */
@@ -34,14 +35,9 @@ static int compare(uint64_t one, uint64_t two)
 static int by_severity(const void *a, const void *b)
 {
     const struct tms_export_entry *one = a, *two = b;
+    int order = tms_finding_order(one->finding, two->finding);
 
-    if (one->level != two->level) {
-        return one->level > two->level ? -1 : 1;
-    }
-    if (one->finding->evidence != two->finding->evidence) {
-        return one->finding->evidence < two->finding->evidence ? -1 : 1;
-    }
-    return compare(one->rank, two->rank);
+    return order != 0 ? order : compare(one->rank, two->rank);
 }
 
 /* Entries are in the order of severity, `place`. */

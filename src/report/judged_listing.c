@@ -3,9 +3,9 @@
 #include "report/judged_listing.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "report/display_name.h"
+#include "report/finding_order.h"
 #include "report/judged_findings.h"
 
 #define BRIEF_LEAST 12 /* entries for which a line each is kept back */
@@ -26,32 +26,6 @@ static int rank(const struct tms_finding *finding)
                                                         : 1;
 }
 
-/* Notes last; as they are ranked, if they are; else severe, sure and early ones first. */
-static int by_severity(const struct tms_finding *a, const struct tms_finding *b)
-{
-    const struct tms_judgement *one = a->judgement, *two = b->judgement;
-
-    if ((one->level == TMS_LEVEL_NOTE) != (two->level == TMS_LEVEL_NOTE)) {
-        return two->level == TMS_LEVEL_NOTE ? -1 : 1;
-    }
-    if (a->rank != b->rank) {
-        return a->rank < b->rank ? -1 : 1;
-    }
-    if (one->level != two->level) {
-        return one->level > two->level ? -1 : 1;
-    }
-    if (a->evidence != b->evidence) {
-        return a->evidence < b->evidence ? -1 : 1;
-    }
-    if (one->pattern != two->pattern) {
-        return one->pattern < two->pattern ? -1 : 1;
-    }
-    if (a->event != b->event) {
-        return a->event < b->event ? -1 : 1;
-    }
-    return strcmp(a->id, b->id);
-}
-
 static int by_block(const void *a, const void *b)
 {
     const struct keyed *one = a, *two = b;
@@ -62,14 +36,14 @@ static int by_block(const void *a, const void *b)
     if (rank(one->finding) != rank(two->finding)) {
         return rank(one->finding) < rank(two->finding) ? -1 : 1;
     }
-    return by_severity(one->finding, two->finding);
+    return tms_finding_order(one->finding, two->finding);
 }
 
 static int by_first(const void *a, const void *b)
 {
     const struct tms_judged_entry *one = a, *two = b;
 
-    return by_severity(one->findings[0], two->findings[0]);
+    return tms_finding_order(one->findings[0], two->findings[0]);
 }
 
 /* Blocks without label are distinguished by their location, or else by the finding's id. */

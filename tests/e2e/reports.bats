@@ -128,6 +128,19 @@ browser() {
     [[ $output != *'Not shown'* && $output == *'data race on primes'* ]]
 }
 
+@test "documents have the order of the text report, for one run and as a hunt ranks" {
+    for name in $examples; do
+        jq -c '.hunt = {runs: 9, failed: 0} | .results[].violations |= (map(.runs = 1) | reverse)' \
+            "$here/reports/$name.json" >ranked.json
+        for result in "$here/reports/$name.json" ranked.json; do
+            "$tmesis" report --notes --verbose "$result" | sed -n 's/^ *Not a bug?  --suppress=\(AV-[0-9a-f]*\).*/\1/p' >text
+            [ -s text ]
+            "$tmesis" report --format=csv "$result" | cut -d, -f1 | tr -d '"' | grep -Fxf text >heads
+            cmp text heads
+        done
+    done
+}
+
 @test "a block is headed by what was observed, not by a prediction" {
     tms report --format=github "$here/reports/requeue.json"
     [[ $output == ::warning*AV-35f37f*::error*' can be cut: '* ]]
