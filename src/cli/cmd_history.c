@@ -347,16 +347,14 @@ static int prune(struct tms_history *history, const struct values *values,
     return TMS_EXIT_OK;
 }
 
-static void write_rule(void *user, const struct tms_history_finding *finding)
+static void write_rule(void *user, const struct tms_history_suppression *suppression)
 {
     (void)user;
-    if (finding->suppressed_why != NULL && finding->row->evidence == TMS_EVIDENCE_OBSERVED) {
-        printf("id %s", finding->row->id);
-        show_text(" # ", finding->suppressed_by);
-        show_text(", ", finding->suppressed_at);
-        show_text(": ", finding->suppressed_why);
-        putchar('\n');
-    }
+    printf("id %s", suppression->id);
+    show_text(" # ", suppression->who);
+    show_text(", ", suppression->at);
+    show_text(": ", suppression->why);
+    putchar('\n');
 }
 
 static int suppress(struct tms_history *history, const struct values *values,
@@ -369,7 +367,7 @@ static int suppress(struct tms_history *history, const struct values *values,
         return tms_bad("suppress needs the id of a finding; tmesis history list shows them");
     }
     if (operands->count == 0) {
-        return tms_history_findings(history, NULL, write_rule, NULL) ? TMS_EXIT_OK : bad(history);
+        return tms_history_suppressions(history, write_rule, NULL) ? TMS_EXIT_OK : bad(history);
     }
     if (values->remove == (values->why != NULL)) {
         return tms_bad("suppress needs --why=TEXT, the reason, or --remove");

@@ -441,6 +441,25 @@ bool tms_history_results(struct tms_history *history, const struct tms_history_c
     return !failed;
 }
 
+bool tms_history_suppressions(struct tms_history *history, tms_history_visit_suppression *visit,
+                              void *user)
+{
+    sqlite3_stmt *statement = tms_sql_prepare(
+        history, "SELECT finding, who, at, why FROM suppressions ORDER BY at, finding", "");
+    bool failed = statement == NULL;
+
+    while (!failed && tms_sql_next(history, statement, &failed)) {
+        visit(user, &(struct tms_history_suppression){
+                        .id = tms_sql_text(statement, 0),
+                        .who = tms_sql_text(statement, 1),
+                        .at = tms_sql_text(statement, 2),
+                        .why = tms_sql_text(statement, 3),
+                    });
+    }
+    sqlite3_finalize(statement);
+    return !failed;
+}
+
 /* ---- changes -------------------------------------------------------------------------------- */
 
 /* Executes `sql`, for one of the two tables, with the number of labels to keep. */

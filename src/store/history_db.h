@@ -124,6 +124,17 @@ struct tms_history_prune {
 /* Removes what is older; the file becomes smaller if no other process uses it. */
 bool tms_history_prune(struct tms_history *history, struct tms_history_prune *prune);
 
+/* A finding that the history suppresses, whether or not a result that showed it is still there. */
+struct tms_history_suppression {
+    const char *id, *who, *at, *why;
+};
+
+/* Calls `visit` for each of them, in the order in which they were decided. */
+typedef void tms_history_visit_suppression(void *user,
+                                           const struct tms_history_suppression *suppression);
+bool tms_history_suppressions(struct tms_history *history, tms_history_visit_suppression *visit,
+                              void *user);
+
 /* Suppresses a finding of the history; with `why` NULL, no longer suppresses it. */
 bool tms_history_suppress(struct tms_history *history, const char *id, const char *who,
                           const char *why);

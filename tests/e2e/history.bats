@@ -234,6 +234,22 @@ db.execute("PRAGMA user_version = " + sys.argv[1])' "$version"
     [[ $stderr == *"cut.json: line 1 is not JSON"* ]]
 }
 
+@test "every suppression becomes a rule, of findings that are only predicted or whose results are gone too" {
+    export TMESIS_STORE=history.db
+    "$tmesis" history import -q --label=monday "$here/reports/requeue.json"
+    for id in AV-35f37f AV-d5c378; do # observed; predicted
+        "$tmesis" history suppress "$id" --why=why
+    done
+    tms history suppress
+    [ "$(cut -d' ' -f1,2 <<<"$output" | sort | tr '\n' ,)" = "id AV-35f37f,id AV-d5c378," ]
+    "$tmesis" check -q --json=fine.json fine.std
+    "$tmesis" history import -q --label=tuesday fine.json
+    "$tmesis" history prune -q --keep=1
+    before=$output
+    tms history suppress
+    [ "$output" = "$before" ]
+}
+
 @test "names of a suppression stay in their line" {
     results
     tms history import bug.json
