@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/console.h"
+#include "hunt/shard.h"
 
 /* At most one byte more than a schedule may have, to notice that there are more. */
 static bool read_text(struct tms_chosen_schedule *chosen, const char *path)
@@ -42,6 +43,11 @@ bool tms_chosen_schedule_open(struct tms_chosen_schedule *chosen, const char *pa
     }
     if (!tms_schedule_parse(&chosen->schedule, chosen->text, chosen->length, &complaint)) {
         tms_say("--schedule: %s:%u: %s", path, complaint.line, complaint.text);
+        return false;
+    }
+    if (chosen->schedule.seed > TMS_SEED_MOST) {
+        tms_say("--schedule: the seed of %s is more than %llu", path,
+                (unsigned long long)TMS_SEED_MOST);
         return false;
     }
     return true;

@@ -20,6 +20,7 @@
 #include "cli/launch.h"
 #include "cli/live_report.h"
 #include "cli/subprocess.h"
+#include "hunt/shard.h"
 #include "protocol/config.h"
 
 #define SPOOL_ENDING TMS_WATCH_SPOOL_ENDING
@@ -234,8 +235,10 @@ bool tms_watch_seed(const struct tms_maybe *perturb, uint64_t *seed)
     }
     errno = 0;
     *seed = strtoull(perturb->value, &end, 10);
-    if (*end != '\0' || errno != 0 || strspn(perturb->value, "0123456789") == 0) {
-        tms_say("--perturb takes a whole number, not \"%s\"", perturb->value);
+    if (*end != '\0' || errno != 0 || strspn(perturb->value, "0123456789") == 0 ||
+        *seed > TMS_SEED_MOST) {
+        tms_say("--perturb takes a whole number up to %llu, not \"%s\"",
+                (unsigned long long)TMS_SEED_MOST, perturb->value);
         return false;
     }
     return true;

@@ -319,7 +319,15 @@ teardown() {
     [ "$status" -eq 125 ]
     tms run --perturb=often ./cut
     [ "$status" -eq 125 ]
-    [[ $stderr == *'--perturb takes a whole number, not "often"' ]]
+    [[ $stderr == *'--perturb takes a whole number up to 9007199254740992, not "often"' ]]
+    printf 'tmesis-schedule 1\nstrategy noise\nseed 9223372036854775808\n' >large
+    for choice in --perturb=9007199254740993 --perturb=9223372036854775808 --schedule=large; do
+        tms run "$choice" --json=large.json ./cut
+        [ "$status" -eq 125 ]
+        [[ $flat == *" 9007199254740992"* ]]
+    done
+    tms run -q --perturb=9007199254740992 --json=most.json ./cut
+    "$tmesis" report most.json
     TMPDIR=$TMPDIR/nowhere tms run ./cut
     [ "$status" -eq 125 ]
     [[ $stderr == *'set TMPDIR to another one'* ]]
