@@ -14,8 +14,8 @@ bool tms_make_parent_directories(const char *path, char failed[PATH_MAX])
         return false;
     }
     for (size_t i = 1; path[0] != '\0' && path[i] != '\0'; i++) {
-        if (path[i] != '/') {
-            continue;
+        if (path[i] != '/' || path[i + strspn(&path[i], "/")] == '\0') {
+            continue; /* also slashes that only end the path */
         }
         failed[i] = '\0';
         if (mkdir(failed, 0777) != 0 && errno != EEXIST) {

@@ -338,6 +338,14 @@ interrupted() {
     nothing_left
 }
 
+@test "the directory may be given with a slash after it" {
+    hunt -q --runs=2 -o new/out// "$programs/work"
+    [ -s new/out/result.json ]
+    hunt -q --runs=2 -o new/out/ "$programs/work"
+    [ "$status" -eq 2 ]
+    [[ $flat == *"the directory new/out/ can't be made: it is there already"* ]]
+}
+
 @test "what can't be run or written is said in one sentence" {
     hunt --runs=2 -o out ./nothing
     [ "$status" -eq 2 ]
