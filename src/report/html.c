@@ -123,6 +123,7 @@ static void put_finding(FILE *out, const struct tms_exported *exported,
     const char *origin = tms_exported_origin(exported);
     tms_json_text(out, ", ", "path", origin != NULL ? origin : entry->part->settings->path);
     tms_json_text(out, ", ", "block", tms_exported_block(exported));
+    fprintf(out, ", \"group\": %zu", entry->head); /* as the other documents and the counts */
     put_words(out, exported, "headline", tms_exported_headline);
     put_words(out, exported, "why", tms_exported_why);
     put_words(out, exported, "but", tms_exported_but);

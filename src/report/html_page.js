@@ -444,8 +444,7 @@ function build() {
   function grouped(indexes) {
     const found = new Map();
     for (const index of indexes) {
-      const {path, block} = data.findings[index];
-      const key = form.elements.group.checked && block ? `${path}\n${block}` : index;
+      const key = form.elements.group.checked ? data.findings[index].group : index;
       if (found.has(key)) found.get(key).push(index); else found.set(key, [index]);
     }
     return [...found.values()];
@@ -456,7 +455,7 @@ function build() {
   function entry([first, ...others]) {
     if (!others.length) return [rowOf(first)];
     const folded = element("details", {class: "others"}, element("summary", {},
-      `${number(others.length)} more in ${data.findings[first].ownBlock || data.findings[first].block}`));
+      `${number(others.length)} more in ${data.findings[first].ownBlock || data.findings[first].block || "the same block"}`));
     folded.fill = () => { if (!folded.lastChild.id) folded.append(...others.map(rowOf)); };
     folded.addEventListener("toggle", () => { if (folded.open) folded.fill(); });
     return [rowOf(first), folded];

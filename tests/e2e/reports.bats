@@ -145,7 +145,13 @@ browser() {
     tms report --format=github "$here/reports/requeue.json"
     [[ $output == ::warning*AV-35f37f*::error*' can be cut: '* ]]
     "$tmesis" report --format=html -o requeue.html "$here/reports/requeue.json"
-    browser entries requeue.html
+    jq -c '(.trace.path = "one, process 1" | .results[].violations |= map(select(.id != "AV-d5c378"))),
+        (.trace.path = "two, process 2" | .results[].violations |= map(select(.id == "AV-d5c378"))),
+        (.merged = true | .processes = 2)' "$here/reports/requeue.json" >merged.json
+    "$tmesis" report --format=html -o merged.html merged.json
+    for page in requeue.html merged.html; do # the block is one, whichever process showed a finding of it first
+        browser entries "$page"
+    done
 }
 
 @test "HTML quotes the source only from below the working directory" {
