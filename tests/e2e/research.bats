@@ -139,6 +139,18 @@ END
     [ "$(wc -l <good.csv)" -eq 2 ]
 }
 
+@test "growth: engines that take too long are in the CSV" {
+    # shellcheck disable=SC2016 # for the script that is written
+    printf '%s\n' '#!/bin/bash' '[[ $* != *threads-* ]] || set -- "${@/--timeout=60/--timeout=0.00001}"' \
+        "exec '$(realpath "$tmesis")' \"\$@\"" >hasty
+    chmod +x hasty
+    TMESIS=$PWD/hasty BENCH_QUICK=1 BENCH_ENGINES=frontier,velodrome run "$top/bench/growth" grown
+    echo "$output"
+    [ "$status" -eq 0 ]
+    grep -q '"timeout after 1e-05 s"' grown/threads.csv
+    [ -s grown/growth.svg ]
+}
+
 @test "growth: traces that grow in three ways, as CSV and as one picture" {
     BENCH_QUICK=1 BENCH_ENGINES=frontier,velodrome bench growth grown
     [ "$status" -eq 0 ]
