@@ -2,6 +2,7 @@
 /* XML text; see xml_text.h. */
 #include "report/xml_text.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/utf8.h"
@@ -24,6 +25,12 @@ static const char *entity_of(char c)
     }
 }
 
+/* U+FFFE and U+FFFF, which XML allows in no form. */
+static bool is_forbidden(const char *text)
+{
+    return strncmp(text, "\xef\xbf\xbe", 3) == 0 || strncmp(text, "\xef\xbf\xbf", 3) == 0;
+}
+
 void tms_xml_text(FILE *out, const char *text, size_t length)
 {
     for (const char *end = text + length; text < end;) {
@@ -32,7 +39,7 @@ void tms_xml_text(FILE *out, const char *text, size_t length)
         if (entity != NULL) {
             fputs(entity, out);
             text++;
-        } else if (size > 0) {
+        } else if (size > 0 && !is_forbidden(text)) {
             fwrite(text, 1, size, out);
             text += size;
         } else {

@@ -8,8 +8,8 @@
 
 /*
  * Writes text for an element or for an attribute in double quotes. Line ends stay; other control
- * characters, and what is not UTF-8, become U+FFFD. `text` is readable up to a zero byte, at
- * `length` or after it.
+ * characters, what is not UTF-8, and U+FFFE and U+FFFF become U+FFFD. `text` is readable up to a
+ * zero byte, at `length` or after it.
  */
 void tms_xml_text(FILE *out, const char *text, size_t length);
 
