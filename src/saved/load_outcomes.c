@@ -6,44 +6,63 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void put_status(FILE *out, int number)
+#define WORD_SIZE 32
+
+static void write_status(char word[WORD_SIZE], int number)
 {
-    fprintf(out, "status %d", number);
+    snprintf(word, WORD_SIZE, "status %d", number);
 }
 
-static void put_signal(FILE *out, int number)
+static void write_signal(char word[WORD_SIZE], int number)
 {
     const char *name = sigabbrev_np(number);
 
     if (name != NULL) {
-        fprintf(out, "SIG%s", name);
+        snprintf(word, WORD_SIZE, "SIG%s", name);
     } else {
-        fprintf(out, "signal %d", number);
+        snprintf(word, WORD_SIZE, "signal %d", number);
     }
 }
 
-static void put_timeout(FILE *out, int number)
+static void write_timeout(char word[WORD_SIZE], int number)
 {
     (void)number;
-    fputs("took too long", out);
+    snprintf(word, WORD_SIZE, "took too long");
 }
 
 static const struct ending {
     const char *kind, *member;
-    void (*put)(FILE *out, int number);
-} endings[] = {{"status", "status", put_status},
-               {"signal", "signal", put_signal},
-               {"timeout", "timeout", put_timeout}};
+    void (*write)(char word[WORD_SIZE], int number);
+} endings[] = {{"status", "status", write_status},
+               {"signal", "signal", write_signal},
+               {"timeout", "timeout", write_timeout}};
 
-/* Nothing for an outcome that is not a failure. */
-static void put_outcome(struct tms_loading *loading, FILE *out, const json_t *outcome)
+/* Is it one of the words of a list with commas between them? */
+static bool has_word(const char *list, const char *word)
+{
+    size_t length = strlen(word);
+
+    for (const char *at = list; (at = strstr(at, word)) != NULL; at += length) {
+        if ((at == list || at[-1] == ' ') && (at[length] == '\0' || at[length] == ',')) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Nothing for an outcome that is no failure, nor for one that differs from others by its text. */
+static void put_outcome(struct tms_loading *loading, FILE *out, char *const *text,
+                        const json_t *outcome)
 {
     const char *kind = tms_load_text(loading, outcome, "kind");
+    char word[WORD_SIZE];
 
     for (size_t i = 0; kind != NULL && i < sizeof(endings) / sizeof(endings[0]); i++) {
         if (strcmp(endings[i].kind, kind) == 0) {
-            fputs(ftell(out) > 0 ? ", " : "", out);
-            endings[i].put(out, (int)tms_load_number(loading, outcome, endings[i].member));
+            endings[i].write(word, (int)tms_load_number(loading, outcome, endings[i].member));
+            if (fflush(out) == 0 && !has_word(*text, word)) {
+                fprintf(out, "%s%s", **text != '\0' ? ", " : "", word);
+            }
         }
     }
 }
@@ -60,7 +79,7 @@ const char *tms_saved_failures(struct tms_loading *loading, const json_t *hunt)
         return NULL;
     }
     for (size_t i = 0; i < json_array_size(outcomes); i++) {
-        put_outcome(loading, out, json_array_get(outcomes, i));
+        put_outcome(loading, out, &text, json_array_get(outcomes, i));
     }
     bool good = fclose(out) == 0;
     const char *kept = good && length > 0 ? tms_loading_keep(loading, text) : NULL;

@@ -314,6 +314,15 @@ abort_or_fail() {
     grep -qF 'The program failed in 3 of 3 runs (SIGABRT).' out.markdown
 }
 
+@test "documents name each way in which a program failed once, whatever it wrote" {
+    jq -c '.hunt = {runs: 30, failed: 6, outcomes: [
+        {kind: "signal", signal: 6, text: "a", runs: 1}, {kind: "status", status: 12, text: "a", runs: 1},
+        {kind: "signal", signal: 6, text: "b", runs: 1}, {kind: "status", status: 1, text: "a", runs: 1},
+        {kind: "timeout", runs: 1}, {kind: "status", status: 1, text: "b", runs: 1}]}' "$here/reports/bank.json" >hunt.json
+    tms report --format=markdown hunt.json
+    [[ $output == *'The program failed in 6 of 30 runs (SIGABRT, status 12, status 1, took too long).'* ]]
+}
+
 @test "documents have what a hunt counted, and the blocks that were cut along" {
     jq -c '.hunt = {runs: 30, failed: 5} | (.results[].violations[] | select(.level == "error")) +=
         {runs: 7, failed_runs: 5, first_seed: 12}' "$here/reports/lazy.json" >hunt.json
