@@ -355,9 +355,9 @@ abort_or_fail() {
 }
 
 @test "findings of several processes name theirs" {
-    # The first thread is still in its block when the other one comes.
+    # No thread ends its block before both have begun theirs.
     printf '%s\n' '#include <pthread.h>' '#include <unistd.h>' 'static int sum;' 'static _Atomic int calls;' \
-        'static void ADD(void) { int old = sum; if (calls++ == 0) usleep(300000); sum = old + 1; }' \
+        'static void ADD(void) { int old = sum; calls++; while (calls < 2) usleep(1000); sum = old + 1; }' \
         'static void *work(void *unused) { ADD(); return unused; }' \
         'int main(void) { pthread_t other; pthread_create(&other, 0, work, 0); work(0);' \
         '    return pthread_join(other, 0); }' >sum.c
