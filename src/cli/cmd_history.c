@@ -15,8 +15,6 @@
 #include "store/history_db.h"
 #include "store/result_import.h"
 
-#define LABEL_SIZE 256
-
 struct values {
     struct tms_common common;
     struct tms_row_filter filter;
@@ -288,27 +286,14 @@ static int diff_first(const struct values *values, const char *label)
     return TMS_EXIT_OK;
 }
 
-static int diff(struct tms_history *history, const struct values *values,
-                const struct tms_operands *operands)
+/* Both labels have results. */
+static int diff_labels(struct tms_history *history, const struct values *values,
+                       const char *const labels[2])
 {
     struct tms_finding_rows before = {0}, after = {0};
-    char labels[2][LABEL_SIZE];
-    bool good = true;
-
-    for (unsigned i = 0; good && i < 2; i++) {
-        if (operands->count > i) {
-            snprintf(labels[i], LABEL_SIZE, "%s", operands->text[i]);
-        } else {
-            good = tms_history_label(history, 1 - i, labels[i], LABEL_SIZE);
-        }
-    }
-    if (good && labels[0][0] == '\0') {
-        return diff_first(values, labels[1]);
-    }
     int status = TMS_EXIT_BAD;
-    if (good && tms_history_has_label(history, labels[0]) &&
-        tms_history_has_label(history, labels[1]) &&
-        tms_history_rows(history, labels[0], &before) &&
+
+    if (tms_history_rows(history, labels[0], &before) &&
         tms_history_rows(history, labels[1], &after)) {
         if (!values->common.quiet) {
             tms_console_name(stdout, labels[0]);
@@ -322,6 +307,34 @@ static int diff(struct tms_history *history, const struct values *values,
     }
     tms_finding_rows_clear(&before);
     tms_finding_rows_clear(&after);
+    return status;
+}
+
+static int diff(struct tms_history *history, const struct values *values,
+                const struct tms_operands *operands)
+{
+    const char *labels[2];
+    char *found[2] = {NULL, NULL};
+    bool good = true;
+    int status;
+
+    for (unsigned i = 0; good && i < 2; i++) {
+        found[i] = operands->count > i ? NULL : tms_history_label(history, 1 - i);
+        labels[i] = operands->count > i ? operands->text[i] : found[i];
+        good = labels[i] != NULL;
+    }
+    if (!good) {
+        status = bad(history);
+    } else if (labels[0][0] == '\0') {
+        status = diff_first(values, labels[1]);
+    } else {
+        status =
+            tms_history_has_label(history, labels[0]) && tms_history_has_label(history, labels[1])
+                ? diff_labels(history, values, labels)
+                : bad(history);
+    }
+    free(found[0]);
+    free(found[1]);
     return status;
 }
 

@@ -270,20 +270,19 @@ bool tms_history_import(struct tms_history *history, const struct tms_history_ru
 
 /* ---- questions ------------------------------------------------------------------------------ */
 
-bool tms_history_label(struct tms_history *history, unsigned back, char *label, size_t size)
+char *tms_history_label(struct tms_history *history, unsigned back)
 {
     sqlite3_stmt *statement =
         tms_sql_prepare(history, TMS_SQL_LABELS "LIMIT 1 OFFSET ?", "n", (uint64_t)back);
     bool failed = statement == NULL;
+    bool there = !failed && tms_sql_next(history, statement, &failed);
+    char *label = failed ? NULL : strdup(there ? tms_sql_text(statement, 0) : "");
 
-    label[0] = '\0';
-    if (statement != NULL) {
-        if (tms_sql_next(history, statement, &failed)) {
-            snprintf(label, size, "%s", tms_sql_text(statement, 0));
-        }
-        sqlite3_finalize(statement);
+    if (!failed && label == NULL) {
+        tms_history_fail(history, "out of memory");
     }
-    return !failed;
+    sqlite3_finalize(statement);
+    return label;
 }
 
 bool tms_history_has_label(struct tms_history *history, const char *label)

@@ -63,8 +63,11 @@ bool tms_history_import(struct tms_history *history, const struct tms_history_ru
 bool tms_history_rows(struct tms_history *history, const char *label,
                       struct tms_finding_rows *rows);
 
-/* Finds the newest label (`back` 0), the one before that (1) …; "" if there is none. */
-bool tms_history_label(struct tms_history *history, unsigned back, char *label, size_t size);
+/*
+ * The newest label (`back` 0), the one before that (1) …; "" if there is none. The caller frees it;
+ * NULL after a failure.
+ */
+char *tms_history_label(struct tms_history *history, unsigned back);
 
 /* False after a sentence if no result has the label. */
 bool tms_history_has_label(struct tms_history *history, const char *label);

@@ -250,6 +250,21 @@ db.execute("PRAGMA user_version = " + sys.argv[1])' "$version"
     [ "$output" = "$before" ]
 }
 
+@test "labels may be long" {
+    results
+    long=$(printf 'night-%.0s' {1..200})
+    "$tmesis" history import -q --label="${long}1" fine.json
+    "$tmesis" history import -q --label="${long}2" bug.json
+    for labels in '' "${long}1" "${long}1 ${long}2"; do
+        # shellcheck disable=SC2086 # no, one or two words
+        tms history diff $labels
+        [ "$status" -eq 1 ]
+        [[ $output == "${long}1 → ${long}2"*"1 new · "* ]]
+    done
+    tms history diff "${long}3"
+    [ "$status" -eq 2 ]
+}
+
 @test "names of a suppression stay in their line" {
     results
     tms history import bug.json
