@@ -32,6 +32,7 @@ struct tms_judge_predicted {
     enum tms_pattern pattern;
     enum tms_level level;
     uint32_t variable, other; /* 0: none */
+    bool several;             /* the sections access several such variables */
 };
 struct tms_judge_predicted tms_judge_predict(struct tms_judge_engine *engine,
                                              const struct tms_finding *finding, uint32_t function);

@@ -56,6 +56,8 @@ struct sections {
     struct tms_judge_site *between[2]; /* after `first` and before `second`; mostly the same */
     uint32_t function, culprit;
     bool completes;                    /* `first` is a complete update by itself */
+    uint32_t locks[2];                 /* of the block: at `first` and at `second` */
+    bool several_blocks;               /* of the heap are accessed, beside those of the locks */
     unsigned later[TMS_JUDGE_MEMBERS]; /* what between[1] does to each member of `second` */
     uint8_t levels[TMS_PATTERN_COUNT]; /* of each pattern, one more; 0: not asked yet */
     struct tms_judge_predicted best;
@@ -110,23 +112,104 @@ static bool is_mild(const struct sections *s, enum tms_pattern pattern, unsigned
            (pattern == TMS_PATTERN_INTERLEAVED_WRITES && (kinds & U) != 0);
 }
 
+/* ---- one heap block or several ------------------------------------------------------------ */
+
+static const char *variable_name(const struct sections *s, const struct tms_judge_member *member)
+{
+    return tms_name(s->engine->host->context, TMS_CLASS_VARIABLE, (uint32_t)member->variable, NULL);
+}
+
+/* The length of "heap:new_account:account#2" in a name that begins so; 0: not in a heap block. */
+static size_t block_length(const char *name)
+{
+    size_t number = strncmp(name, "heap:", 5) == 0 ? strcspn(name, "#") : strlen(name);
+
+    return name[number] == '#' ? number + 1 + strspn(&name[number + 1], "0123456789") : 0;
+}
+
+static bool has_same_block(const char *name, const char *other)
+{
+    size_t length = block_length(name);
+
+    return length > 0 && block_length(other) == length && memcmp(name, other, length) == 0;
+}
+
+/* Is it in a block of the heap that contains none of the locks? */
+static bool is_in_other_block(const struct sections *s, const char *name)
+{
+    const struct tms_context *context = s->engine->host->context;
+
+    return block_length(name) > 0 &&
+           !has_same_block(name, tms_name(context, TMS_CLASS_LOCK, s->locks[0], NULL)) &&
+           !has_same_block(name, tms_name(context, TMS_CLASS_LOCK, s->locks[1], NULL));
+}
+
+/* Looks for two different blocks among the members of a site and the one found so far. */
+static bool finds_second_block(const struct sections *s, const struct tms_judge_site *site,
+                               const char **first)
+{
+    for (uint32_t i = 0; i < site->member_count; i++) {
+        const char *name = variable_name(s, &site->member[i]);
+        if (!is_in_other_block(s, name)) {
+            continue;
+        }
+        if (*first != NULL && !has_same_block(name, *first)) {
+            return true;
+        }
+        *first = name;
+    }
+    return false;
+}
+
+static bool accesses_several_blocks(const struct sections *s)
+{
+    const char *first = NULL;
+
+    return finds_second_block(s, s->first, &first) ||
+           finds_second_block(s, s->between[0], &first) ||
+           finds_second_block(s, s->between[1], &first) || finds_second_block(s, s->second, &first);
+}
+
+/*
+ * Is the variable in one of several heap blocks that these sections access, one at a time? Then
+ * nothing says that those of one window access the same one.
+ */
+static bool is_one_of_several(const struct sections *s, const struct tms_judge_member *own)
+{
+    return s->several_blocks && is_in_other_block(s, variable_name(s, own));
+}
+
+/* ---- candidates ----------------------------------------------------------------------- */
+
+/* Is it better than the best candidate, if it has that level? */
+static bool is_better(const struct sections *s, enum tms_pattern pattern, enum tms_level level)
+{
+    return s->best.variable == 0 || level > s->best.level ||
+           (level == s->best.level && pattern < s->best.pattern);
+}
+
 static void consider(struct sections *s, enum tms_pattern pattern, unsigned kinds,
-                     uint32_t variable, uint32_t other)
+                     const struct tms_judge_member *own, const struct tms_judge_member *second)
 {
     if (pattern == TMS_PATTERN_COUNT) {
         return;
     }
-    assert(pattern < TMS_PATTERN_COUNT && variable != 0);
+    assert(pattern < TMS_PATTERN_COUNT && own->variable != 0);
     if (s->levels[pattern] == 0) {
         s->levels[pattern] =
             (uint8_t)(1 + tms_judge_level(s->engine, pattern, s->function, 0, s->culprit));
     }
     enum tms_level level =
         is_mild(s, pattern, kinds) ? TMS_LEVEL_NOTE : (enum tms_level)(s->levels[pattern] - 1);
-    bool better = s->best.variable == 0 || level > s->best.level ||
-                  (level == s->best.level && pattern < s->best.pattern);
-    if (better) {
-        s->best = (struct tms_judge_predicted){pattern, level, variable, other};
+    if (!is_better(s, pattern, level)) {
+        return;
+    }
+    bool several = is_one_of_several(s, own) || (second != NULL && is_one_of_several(s, second));
+    level = several ? TMS_LEVEL_NOTE : level;
+    if (is_better(s, pattern, level)) {
+        s->best =
+            (struct tms_judge_predicted){pattern, level, (uint32_t)own->variable,
+                                         second != NULL ? (uint32_t)second->variable : 0, several};
     }
 }
 
@@ -134,7 +217,7 @@ static void consider(struct sections *s, enum tms_pattern pattern, unsigned kind
 static void consider_pairs(struct sections *s, struct tms_judge_member *own, unsigned between)
 {
     struct tms_judge_engine *engine = s->engine;
-    uint32_t member = member_of(engine, own), variable = own->variable;
+    uint32_t member = member_of(engine, own);
     unsigned first = own->kinds;
 
     for (uint32_t i = 0; i < s->second->member_count; i++) {
@@ -147,7 +230,7 @@ static void consider_pairs(struct sections *s, struct tms_judge_member *own, uns
                                             writes(second->kinds) ? TMS_JUDGE_W : TMS_JUDGE_R,
                                             writes(between) ? TMS_JUDGE_W : TMS_JUDGE_R,
                                             writes(later) ? TMS_JUDGE_W : TMS_JUDGE_R),
-                     first | second->kinds | between | later, variable, second->variable);
+                     first | second->kinds | between | later, own, second);
         }
     }
 }
@@ -156,6 +239,7 @@ static void compare(struct sections *s)
 {
     assert(s->second->member_count <= TMS_JUDGE_MEMBERS);
     s->completes = completes(s->first);
+    s->several_blocks = accesses_several_blocks(s);
     for (uint32_t i = 0; i < s->second->member_count; i++) {
         s->later[i] =
             kinds_in(s->engine, s->between[1], member_of(s->engine, &s->second->member[i]));
@@ -167,8 +251,7 @@ static void compare(struct sections *s)
         unsigned later = kinds_in(s->engine, s->between[1], member);
         unsigned second = kinds_in(s->engine, s->second, member);
         if ((between | later) != 0 && second != 0) {
-            consider(s, one_variable(first->kinds, between | later, second), 0,
-                     (uint32_t)first->variable, 0);
+            consider(s, one_variable(first->kinds, between | later, second), 0, first, NULL);
         }
         if (between != 0 && (writes(between) || writes(first->kinds))) {
             consider_pairs(s, first, between);
@@ -218,8 +301,9 @@ struct tms_judge_predicted tms_judge_predict(struct tms_judge_engine *engine,
     struct sections s = {
         .engine = engine,
         .function = function,
-        .best = {tms_judge_saw_memory(engine) ? TMS_PATTERN_ORDER_ONLY : TMS_PATTERN_UNWATCHED,
-                 TMS_LEVEL_NOTE, 0, 0},
+        .best = {.pattern =
+                     tms_judge_saw_memory(engine) ? TMS_PATTERN_ORDER_ONLY : TMS_PATTERN_UNWATCHED,
+                 .level = TMS_LEVEL_NOTE},
     };
 
     size_t turns = finding->schedule_length;
@@ -230,6 +314,8 @@ struct tms_judge_predicted tms_judge_predict(struct tms_judge_engine *engine,
         s.between[1] = site_of(engine, &finding->schedule[turns - 2]);
         s.second = site_of(engine, &finding->schedule[turns - 1]);
         s.culprit = culprit_of(engine, finding);
+        s.locks[0] = finding->schedule[0].target;
+        s.locks[1] = finding->schedule[turns - 1].target;
     }
     if (s.first != NULL && s.between[0] != NULL && s.between[1] != NULL && s.second != NULL) {
         compare(&s);

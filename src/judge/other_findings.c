@@ -159,6 +159,10 @@ static void set_outer(struct tms_judge_work *work, struct tms_judgement *judgeme
     judgement->outer_count = outer != NULL ? count : 0;
 }
 
+#define SEVERAL                                                                                    \
+    "while they hold the lock, these lines access several such objects, one at a time, and it is " \
+    "not known whether all accesses can be to the same one"
+
 /* An entry for a finding of another engine; the first represents all equal ones. */
 static void add_other(struct tms_judge_work *work, struct tms_run *run, size_t index,
                       const struct tms_judge_predicted *judged)
@@ -197,7 +201,7 @@ static void add_other(struct tms_judge_work *work, struct tms_run *run, size_t i
     entry->finding.cycle_length = from->cycle_length;
     entry->finding.schedule = from->schedule;
     entry->finding.schedule_length = from->schedule_length;
-    entry->finding.caveat = from->caveat;
+    entry->finding.caveat = judged->several && from->caveat == NULL ? SEVERAL : from->caveat;
     entry->hash = tms_judged_hash(tms_judge_function_text(work->engine, function),
                                   judgement->object, judgement->other_object);
     tms_judge_link(work, run, index, entry->hash);
@@ -217,7 +221,8 @@ static void add_observed(struct tms_judge_work *work, struct tms_run *run, size_
         tms_judge_link(work, run, index, known->hash);
         return;
     }
-    struct tms_judge_predicted judged = {pattern_of_cycle(work, finding), TMS_LEVEL_NOTE, 0, 0};
+    struct tms_judge_predicted judged = {.pattern = pattern_of_cycle(work, finding),
+                                         .level = TMS_LEVEL_NOTE};
     if (finding->cycle_length > 2 && is_data(finding)) {
         judged.variable = finding->cycle[0].on;
         judged.other = finding->cycle[finding->cycle_length - 1].on;
@@ -235,7 +240,8 @@ static void add_predicted(struct tms_judge_work *work, struct tms_run *run, size
 {
     const struct tms_finding *finding = &run->result.findings[index];
     uint32_t function = function_of(work, block_of(finding));
-    struct tms_judge_predicted judged = {TMS_PATTERN_ORDER_ONLY, TMS_LEVEL_NOTE, 0, 0};
+    struct tms_judge_predicted judged = {.pattern = TMS_PATTERN_ORDER_ONLY,
+                                         .level = TMS_LEVEL_NOTE};
     const struct tms_judge_entry *known = entry_of(work, function);
 
     if (index < PREDICTIONS_MOST) {

@@ -2,11 +2,12 @@
 /*
  * Predictions as `judge` judges them, against a second copy of the tables of docs/user/judge.md:
  * random accesses in the sections of one window, within one lock or between two, whose block and
- * culprit ran one after the other. Pattern and level must be those of the worst matching row, for
- * any variable or any two.
+ * culprit ran one after the other; variables and locks are in heap blocks or are not. Pattern and
+ * level must be those of the worst matching row, for any variable or any two.
  *
  *   judge-predicted [TRACES]
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,7 @@
 
 #define VARIABLES 3
 #define ACCESSES  4 /* in a section, at most */
+#define BLOCKS    3 /* of the heap */
 
 enum { FIRST, THROUGH, CULPRIT, SECOND, SECTIONS };
 
@@ -25,6 +27,7 @@ enum { READ = 1, WRITE = 2, UPDATE = 4 };
 struct scene {
     bool two_locks, in_block; /* the culprit's acquires are in a block */
     unsigned does[SECTIONS][VARIABLES];
+    unsigned variable_block[VARIABLES], lock_block[2]; /* of the heap; 0: in none */
 };
 
 struct verdict {
@@ -37,16 +40,29 @@ struct verdict {
 struct maker {
     struct tms_context *context;
     struct tms_trace *trace;
+    const struct scene *scene;
     uint64_t random;
     bool short_of_memory;
 };
 
+static unsigned block_of(const struct scene *scene, enum tms_class cls, unsigned number)
+{
+    return cls == TMS_CLASS_LOCK       ? scene->lock_block[number]
+           : cls == TMS_CLASS_VARIABLE ? scene->variable_block[number]
+                                       : 0;
+}
+
 static void emit(struct maker *m, unsigned thread, enum tms_event_kind kind, char letter,
                  unsigned number)
 {
-    char who[2] = {'T', (char)('0' + thread)}, what[2] = {letter, (char)('0' + number)};
+    char who[2] = {'T', (char)('0' + thread)}, what[32];
+    enum tms_class cls = tms_event_class(kind);
+    unsigned block = block_of(m->scene, cls, number);
+    int length = block != 0
+                     ? snprintf(what, sizeof(what), "heap:f:t#%u.%c%u", block, letter, number)
+                     : snprintf(what, sizeof(what), "%c%u", letter, number);
     int64_t t = tms_intern(m->context, TMS_CLASS_THREAD, who, sizeof(who));
-    int64_t on = tms_intern(m->context, tms_event_class(kind), what, sizeof(what));
+    int64_t on = tms_intern(m->context, cls, what, (size_t)length);
     struct tms_trace *trace = m->trace;
 
     m->short_of_memory = m->short_of_memory || t < 0 || on < 0;
@@ -82,16 +98,30 @@ static void emit_section(struct maker *m, unsigned thread, unsigned lock, unsign
     emit(m, thread, TMS_EVENT_RELEASE, 'm', lock);
 }
 
+/* In half of the traces. */
+static void put_into_blocks(struct maker *m, struct scene *scene)
+{
+    bool heap = tms_random_below(&m->random, 2) != 0;
+
+    for (unsigned i = 0; i < VARIABLES; i++) {
+        scene->variable_block[i] = heap ? tms_random_below(&m->random, BLOCKS + 1) : 0;
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        scene->lock_block[i] = heap ? tms_random_below(&m->random, BLOCKS + 1) : 0;
+    }
+}
+
 static bool make(struct tms_context *context, uint64_t seed, struct tms_trace *trace,
                  struct scene *scene)
 {
-    struct maker m = {.context = context, .trace = trace, .random = seed};
+    struct maker m = {.context = context, .trace = trace, .scene = scene, .random = seed};
     unsigned second = 0;
 
     *trace = (struct tms_trace){.split = TMS_SPLIT_WAIT | TMS_SPLIT_BARRIER};
     *scene = (struct scene){.two_locks = tms_random_below(&m.random, 3) != 0,
                             .in_block = tms_random_below(&m.random, 4) != 0};
     second = scene->two_locks;
+    put_into_blocks(&m, scene);
     emit(&m, 0, TMS_EVENT_BEGIN, 'f', 0);
     emit_section(&m, 0, 0, scene->does[FIRST]);
     emit_section(&m, 0, second, scene->does[SECOND]);
@@ -137,6 +167,33 @@ static bool is_completed(const struct scene *scene)
         }
     }
     return false;
+}
+
+/* Is the variable in a block of the heap without the locks of the window? */
+static bool is_elsewhere(const struct scene *scene, unsigned x)
+{
+    unsigned block = scene->variable_block[x];
+
+    return block != 0 && block != scene->lock_block[0] &&
+           block != scene->lock_block[scene->two_locks];
+}
+
+static bool is_accessed(const struct scene *scene, unsigned x)
+{
+    return (scene->does[FIRST][x] | scene->does[THROUGH][x] | scene->does[CULPRIT][x] |
+            scene->does[SECOND][x]) != 0;
+}
+
+/* Is it in one of several such blocks that the sections access? */
+static bool is_one_of_several(const struct scene *scene, unsigned x)
+{
+    bool several = false;
+
+    for (unsigned y = 0; y < VARIABLES; y++) {
+        several = several || (is_elsewhere(scene, y) && is_accessed(scene, y) &&
+                              scene->variable_block[y] != scene->variable_block[x]);
+    }
+    return several && is_elsewhere(scene, x);
 }
 
 #define NOTHING ((struct verdict){TMS_PATTERN_ORDER_ONLY, TMS_LEVEL_NOTE})
@@ -221,6 +278,9 @@ static struct verdict judge(const struct scene *scene, unsigned *errors)
     for (unsigned x = 0; x < VARIABLES; x++) {
         for (unsigned y = 0; y < VARIABLES; y++) {
             struct verdict verdict = x == y ? one_variable(scene, x) : two_variables(scene, x, y);
+            if (is_one_of_several(scene, x) || is_one_of_several(scene, y)) {
+                verdict.level = TMS_LEVEL_NOTE;
+            }
             worst = is_worse(&verdict, &worst) ? verdict : worst;
             *errors |= verdict.level == TMS_LEVEL_ERROR ? 1u << verdict.pattern : 0;
         }
