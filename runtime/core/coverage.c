@@ -28,25 +28,25 @@ static bool is_in_block(uint32_t slot, uint64_t event)
 }
 
 /* Reads the bits before it writes them: all threads share the row. */
-void tms_rt_cover_conflict(struct tms_rt_thread *t, uint32_t slot, uint64_t event)
+void tms_rt_coverage_note(struct tms_rt_thread *t, uint32_t slot, uint64_t event)
 {
     struct tms_rt_function *function = innermost(t);
 
     if (function == NULL) {
         return;
     }
-    uint8_t bits = atomic_load_explicit(&function->cover, memory_order_relaxed);
-    if ((bits & TMS_RT_COVER_MET) == 0) {
-        uint8_t now = TMS_RT_COVER_SHARED | (is_in_block(slot, event) ? TMS_RT_COVER_MET : 0);
+    uint8_t bits = atomic_load_explicit(&function->coverage, memory_order_relaxed);
+    if ((bits & TMS_RT_COVERAGE_MET) == 0) {
+        uint8_t now = TMS_RT_COVERAGE_SHARED | (is_in_block(slot, event) ? TMS_RT_COVERAGE_MET : 0);
         if ((now & ~bits) != 0) {
-            atomic_fetch_or_explicit(&function->cover, now, memory_order_relaxed);
+            atomic_fetch_or_explicit(&function->coverage, now, memory_order_relaxed);
         }
     }
 }
 
-void tms_rt_cover_count(struct tms_spool_live *live)
+void tms_rt_coverage_count(struct tms_spool_live *live)
 {
-    live->functions_shared = tms_rt_functions_covered(TMS_RT_COVER_SHARED);
-    live->functions_met = tms_rt_functions_covered(TMS_RT_COVER_MET);
-    live->covers = TMS_RT_SEES_MEMORY && tms_rt_mode.memory;
+    live->functions_shared = tms_rt_functions_covered(TMS_RT_COVERAGE_SHARED);
+    live->functions_met = tms_rt_functions_covered(TMS_RT_COVERAGE_MET);
+    live->has_coverage = TMS_RT_SEES_MEMORY && tms_rt_mode.memory;
 }

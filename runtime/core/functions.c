@@ -223,7 +223,7 @@ static void decide(struct tms_rt_function *function, uintptr_t address)
     enum answer answer = ask(name);
     function->plumbing = is_plumbing(name) || TMS_RT_FOREIGN(address);
     function->assumed = answer == ANSWER_NONE;
-    atomic_store(&function->cover, 0);
+    atomic_store(&function->coverage, 0);
     function->called = (tms_rt_mode.records || tms_rt_mode.judges) && known.functions &&
                        function->assumed && !function->plumbing;
     function->name = new_label(address, name);
@@ -390,7 +390,8 @@ uint32_t tms_rt_functions_covered(uint8_t bits)
     uint32_t rows = __atomic_load_n(&known.function_count, __ATOMIC_RELAXED), count = 0;
 
     for (uint32_t row = 1; row <= rows; row++) {
-        count += (atomic_load_explicit(&known.rows[row].cover, memory_order_relaxed) & bits) != 0;
+        count +=
+            (atomic_load_explicit(&known.rows[row].coverage, memory_order_relaxed) & bits) != 0;
     }
     return count;
 }

@@ -7,18 +7,18 @@
 
 /* A function of the program. */
 struct tms_rt_function {
-    uintptr_t address;      /* inside it, where its hook returns to */
-    uintptr_t start, end;   /* of its code; 0 to UINTPTR_MAX if unknown */
-    _Atomic uint32_t label; /* nonzero: an atomic block; once 0 it stays 0 */
-    uint32_t name;          /* its label, whether it is a block or not */
-    uint32_t site;          /* of its begin, independent of the caller */
-    bool assumed;           /* atomic by default, not by a rule */
-    bool plumbing;          /* part of the standard library, not user code */
-    bool called;            /* its calls are recorded while it is not a block */
-    bool raced;             /* it made an access that raced */
-    bool releases;          /* it released a lock that it had not acquired itself */
-    uint32_t runs;          /* executions, up to TMS_RT_RUNS_EXACT, approximately */
-    _Atomic uint8_t cover;  /* enum tms_rt_cover (coverage.h) */
+    uintptr_t address;        /* inside it, where its hook returns to */
+    uintptr_t start, end;     /* of its code; 0 to UINTPTR_MAX if unknown */
+    _Atomic uint32_t label;   /* nonzero: an atomic block; once 0 it stays 0 */
+    uint32_t name;            /* its label, whether it is a block or not */
+    uint32_t site;            /* of its begin, independent of the caller */
+    bool assumed;             /* atomic by default, not by a rule */
+    bool plumbing;            /* part of the standard library, not user code */
+    bool called;              /* its calls are recorded while it is not a block */
+    bool raced;               /* it made an access that raced */
+    bool releases;            /* it released a lock that it had not acquired itself */
+    uint32_t runs;            /* executions, up to TMS_RT_RUNS_EXACT, approximately */
+    _Atomic uint8_t coverage; /* enum tms_rt_coverage (coverage.h) */
 };
 #define TMS_RT_RUNS_EXACT 1000u
 

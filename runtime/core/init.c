@@ -258,7 +258,7 @@ static void settle_deep(void *argument)
     tms_rt_windows_finish();
     tms_rt_judge_finish();
     tms_rt_registry_count(header);
-    tms_rt_cover_count((void *)((char *)header + TMS_SPOOL_LIVE));
+    tms_rt_coverage_count((void *)((char *)header + TMS_SPOOL_LIVE));
     snprintf(header->how, sizeof(header->how), "%s", how);
     header->ended = tms_rt_monotonic_time();
     __atomic_store_n(&header->state, TMS_SPOOL_DONE, __ATOMIC_RELEASE);

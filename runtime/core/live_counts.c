@@ -46,7 +46,7 @@ static void publish(void *unused)
     if (live != NULL && header->state == TMS_SPOOL_RUNNING) {
         tms_rt_engine_count();
         tms_rt_registry_count(header);
-        tms_rt_cover_count(live);
+        tms_rt_coverage_count(live);
         __atomic_store_n(&live->published, wanted, __ATOMIC_RELEASE);
     }
 }

@@ -198,8 +198,8 @@ struct tms_rt_thread {
     uint64_t shown_state;
 
     /* The slow path of an access: coverage.h and cells.c. */
-    uint32_t cover_looks; /* accesses that were candidates for a coverage check */
-    uint64_t *entries;    /* scratch: the words of a cell that has nodes */
+    uint32_t coverage_candidates; /* accesses that coverage might check */
+    uint64_t *entries;            /* scratch: the words of a cell that has nodes */
     uint32_t entry_capacity;
     uint32_t spare_node; /* 0: none */
 

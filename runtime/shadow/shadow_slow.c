@@ -32,12 +32,13 @@
 /* ---- one cell ----------------------------------------------------------------------------- */
 
 /* Updates the coverage: does the cell have accesses of other threads to the same bytes? */
-static __attribute__((noinline)) void cover(struct tms_rt_thread *t, const uint64_t *word,
-                                            uint32_t count, const struct tms_rt_word_access *a)
+static __attribute__((noinline)) void note_coverage(struct tms_rt_thread *t, const uint64_t *word,
+                                                    uint32_t count,
+                                                    const struct tms_rt_word_access *a)
 {
     for (uint32_t i = 0; i < count; i++) {
         if ((word[i] & a->bytes) != 0 && !is_own(t, word[i])) {
-            tms_rt_cover_conflict(t, word_slot(word[i]), word_event(word[i]));
+            tms_rt_coverage_note(t, word_slot(word[i]), word_event(word[i]));
         }
     }
 }
@@ -105,8 +106,8 @@ static uint64_t access_unpacked(struct tms_rt_thread *t, struct tms_rt_unpacked 
     for (uint32_t i = 0; i < cell->count; i++) {
         edges |= makes_edge(t, cell->word[i], a) || is_race(t, cell->word[i], a);
     }
-    if (tms_rt_cover_is_due(t)) {
-        cover(t, cell->word, cell->count, a);
+    if (tms_rt_coverage_is_due(t)) {
+        note_coverage(t, cell->word, cell->count, a);
     }
     if (!edges) {
         event = record_without_edge(t, a);
@@ -208,8 +209,8 @@ static inline bool access_ordered(struct tms_rt_thread *t, struct tms_rt_cell *c
         }
         third = moved;
     }
-    if (tms_rt_cover_is_due(t)) {
-        cover(t, word, CELL_WORDS, a);
+    if (tms_rt_coverage_is_due(t)) {
+        note_coverage(t, word, CELL_WORDS, a);
     }
     mine |= make_word(t, record_without_edge(t, a), a);
     atomic_store_explicit(&cell->word[0], place == 0 ? mine : write, memory_order_relaxed);

@@ -15,7 +15,7 @@ static bool is_locks_only(const struct tms_process_result *process)
 
 static struct tms_coverage coverage_of(const struct tms_spool_live *live)
 {
-    return (struct tms_coverage){.known = live->covers != 0,
+    return (struct tms_coverage){.known = live->has_coverage != 0,
                                  .functions_shared = live->functions_shared,
                                  .functions_met = live->functions_met};
 }

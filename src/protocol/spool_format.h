@@ -94,7 +94,7 @@ struct tms_spool_live {
     _Alignas(64) uint32_t published; /* the counts are at least as new as this request */
     uint32_t asked;                  /* how often a report was asked for inside the process */
     uint32_t terminated;             /* SIGTERM was delivered to a handler so often */
-    uint32_t covers;                 /* 1: the two numbers below are there: memory is watched */
+    uint32_t has_coverage;           /* 1: the two numbers below are there: memory is watched */
     uint32_t functions_shared;       /* docs/user/runtime.md, "What a run covers" */
     uint32_t functions_met;
 };
