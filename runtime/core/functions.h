@@ -55,7 +55,7 @@ void tms_rt_function_starts(struct tms_rt_function *function);
 bool tms_rt_functions_start(const char *spec, bool functions, bool threads);
 /* Does a rule say what is atomic, rather than only what is not? */
 bool tms_rt_rules_name_blocks(void);
-/* How many functions have these bits of `cover`. */
+/* How many functions have these bits of `coverage`. */
 uint32_t tms_rt_functions_covered(uint8_t bits);
 /* Warns about patterns that matched nothing, and records the modules. */
 void tms_rt_functions_finish(void);

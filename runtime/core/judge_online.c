@@ -456,7 +456,7 @@ void tms_rt_judge_fence(struct tms_rt_thread *t)
 static inline void fill_step(const struct tms_rt_thread *t, const struct tms_rt_judged *access,
                              uint64_t own_read, struct tms_judge_step *step)
 {
-    const uint64_t update = WORD_ATOMIC | WORD_WRITE | WORD_SYNCED;
+    const uint64_t update = WORD_ATOMIC | WORD_WRITE | WORD_RMW;
     bool writes = (access->kind & WORD_WRITE) != 0, atomic = (access->kind & WORD_ATOMIC) != 0;
     bool updates_itself = (access->kind & update) == update;
     bool updates_read = writes && !atomic && own_read > t->judge->updates_from;
@@ -520,7 +520,7 @@ void tms_rt_judge_private_access(struct tms_rt_thread *t, const struct tms_rt_ju
 
 static struct tms_judge_word unpack_word(const struct tms_rt_thread *t, uint64_t word)
 {
-    const uint64_t update = WORD_WRITE | WORD_SYNCED;
+    const uint64_t update = WORD_WRITE | WORD_VARIANT; /* a read-modify-write, too */
     const struct tms_rt_thread *u = is_own(t, word) ? t : tms_rt_thread_of_slot(word_slot(word));
 
     return (struct tms_judge_word){
@@ -555,10 +555,10 @@ static size_t unpack_words(const struct meeting *meeting, struct tms_judge_word 
         for (uint32_t i = first; i < cell->count; i++) {
             uint64_t word = cell->word[i];
             bool reads = (word & WORD_WRITE) == 0;
-            if (reads == write && word != newest && (word & WORD_COVERED) == 0) {
+            if (reads == write && word != newest && (word & WORD_RACE_ONLY) == 0) {
                 words[count++] = unpack_word(meeting->thread, word);
             }
-            last = last || (word == newest && (word & WORD_COVERED) == 0);
+            last = last || (word == newest && (word & WORD_RACE_ONLY) == 0);
         }
     }
     if (last) {

@@ -37,7 +37,7 @@ static const struct tms_rt_access_name tms_rt_access_names[] = {
 
 static inline enum tms_rt_access access_of(uint64_t kind)
 {
-    const uint64_t update = WORD_ATOMIC | WORD_WRITE | WORD_SYNCED;
+    const uint64_t update = WORD_ATOMIC | WORD_WRITE | WORD_RMW;
 
     return (kind & WORD_WRITE) == 0    ? TMS_RT_READ
            : (kind & update) == update ? TMS_RT_UPDATE
@@ -104,13 +104,13 @@ static inline bool is_race(const struct tms_rt_thread *t, uint64_t word,
 
 /*
  * Do the two conflict, with an edge that is neither implied by synchronisation nor redundant? A
- * covered word makes none: the atomic write that covers it comes after it, and makes the edge in
+ * race-only word makes none: the atomic write of its bytes comes after it, and makes the edge in
  * its place.
  */
 static inline bool makes_edge(const struct tms_rt_thread *t, uint64_t word,
                               const struct tms_rt_word_access *a)
 {
-    return (word & WORD_COVERED) == 0 && conflicts(t, word, a) &&
+    return (word & WORD_RACE_ONLY) == 0 && conflicts(t, word, a) &&
            (are_atomic(word, a) || !happens_before(t, word)) &&
            !tms_rt_edge_is_redundant(t, moment_of(word));
 }

@@ -9,12 +9,12 @@
 #include "runtime/spool/spool_writer.h"
 
 bool tms_rt_is_repeated_load(const struct tms_rt_thread *t, uintptr_t address, size_t size,
-                             bool synced)
+                             bool acquired)
 {
     while (size > 0) {
         size_t here = word_part(address, size);
         const struct tms_rt_cell *cell = tms_rt_cell(address);
-        uint64_t bits = tms_rt_bytes(address, here) | WORD_ATOMIC | (synced ? WORD_SYNCED : 0);
+        uint64_t bits = tms_rt_bytes(address, here) | WORD_ATOMIC | (acquired ? WORD_ACQUIRES : 0);
         bool found = false;
         for (int i = 0; i < CELL_WORDS; i++) {
             uint64_t word = atomic_load_explicit(&cell->word[i], memory_order_relaxed);
@@ -102,7 +102,7 @@ void tms_rt_access_atomic(struct tms_rt_thread *t, uintptr_t address, size_t siz
     static const uint64_t kinds[] = {
         [TMS_RT_READ] = WORD_ATOMIC,
         [TMS_RT_WRITE] = WORD_ATOMIC | WORD_WRITE,
-        [TMS_RT_UPDATE] = WORD_ATOMIC | WORD_WRITE | WORD_SYNCED,
+        [TMS_RT_UPDATE] = WORD_ATOMIC | WORD_WRITE | WORD_RMW,
     };
     bool acquired = access == TMS_RT_READ && acquires(order);
 
@@ -117,7 +117,7 @@ void tms_rt_access_atomic(struct tms_rt_thread *t, uintptr_t address, size_t siz
         read_clock(t, address, order);
     }
     t->order = t->mark == 0 || t->mark == TMS_SPOOL_RETRY ? orders[order & 7] : 0;
-    tms_rt_access_words(t, address, size, kinds[access] | (acquired ? WORD_SYNCED : 0), site);
+    tms_rt_access_words(t, address, size, kinds[access] | (acquired ? WORD_ACQUIRES : 0), site);
     t->order = 0;
     if (access != TMS_RT_READ) {
         write_clock(t, address, access == TMS_RT_UPDATE, order);

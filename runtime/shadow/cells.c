@@ -159,18 +159,17 @@ static uint32_t write_nodes(struct tms_rt_thread *t, uint32_t first, const uint6
     return first;
 }
 
-/* Moves covered words to the front, to spill first: no filter looks for them. */
-static void covered_first(struct tms_rt_unpacked *unpacked)
+/* Moves race-only words to the front, to spill first: no filter looks for them. */
+static void race_only_first(struct tms_rt_unpacked *unpacked)
 {
-    uint32_t covered = 0;
+    uint32_t moved = 0;
 
     for (uint32_t i = 0; i < unpacked->count; i++) {
         uint64_t word = unpacked->word[i];
-        assert(covered <= i);
-        if ((word & WORD_COVERED) != 0) {
-            memmove(&unpacked->word[covered + 1], &unpacked->word[covered],
-                    (i - covered) * sizeof(word));
-            unpacked->word[covered++] = word;
+        assert(moved <= i);
+        if ((word & WORD_RACE_ONLY) != 0) {
+            memmove(&unpacked->word[moved + 1], &unpacked->word[moved], (i - moved) * sizeof(word));
+            unpacked->word[moved++] = word;
         }
     }
 }
@@ -178,7 +177,7 @@ static void covered_first(struct tms_rt_unpacked *unpacked)
 #ifndef NDEBUG
 /*
  * No two words could be merged, none is empty, and no other word has bytes of a write, except for
- * those that it covers.
+ * race-only words.
  */
 static void check(const struct tms_rt_unpacked *unpacked)
 {
@@ -188,7 +187,7 @@ static void check(const struct tms_rt_unpacked *unpacked)
         for (uint32_t j = i + 1; j < unpacked->count; j++) {
             uint64_t other = unpacked->word[j];
             assert((word & other & WORD_WRITE) == 0 || (word & other & WORD_BYTES) == 0 ||
-                   ((word | other) & WORD_COVERED) != 0);
+                   ((word | other) & WORD_RACE_ONLY) != 0);
         }
     }
 }
@@ -206,7 +205,7 @@ void tms_rt_pack_nodes(struct tms_rt_thread *t, struct tms_rt_unpacked *unpacked
 
     check(unpacked);
     if (spilled > 0) {
-        covered_first(unpacked);
+        race_only_first(unpacked);
         node = write_nodes(t, node, unpacked->word, spilled);
     } else {
         give_nodes(t, node);

@@ -21,7 +21,7 @@ static inline bool outlives(const struct tms_rt_thread *t, uint64_t word)
 }
 
 /*
- * Does the cell have plain accesses, too? Otherwise it is useless to cover words of atomic
+ * Does the cell have plain accesses, too? Otherwise it is useless to keep words of atomic
  * accesses, unless the first plain access is still to come, which only exact races allow for.
  */
 static inline bool is_mixed(const struct tms_rt_unpacked *cell)
@@ -34,46 +34,49 @@ static inline bool is_mixed(const struct tms_rt_unpacked *cell)
     return mixed;
 }
 
-/* Marks the words that an atomic write covers, whole or the part of them that it overlaps. */
-static void cover_words(struct tms_rt_thread *t, struct tms_rt_unpacked *cell,
-                        const struct tms_rt_word_access *a)
+/*
+ * Keeps the words that outlive an atomic write, whole or the part of them that it overlaps, for
+ * races alone.
+ */
+static void mark_race_only(struct tms_rt_thread *t, struct tms_rt_unpacked *cell,
+                           const struct tms_rt_word_access *a)
 {
     for (uint32_t i = 0, count = cell->count; i < count; i++) {
         uint64_t word = cell->word[i], rest = word & WORD_BYTES & ~a->bytes;
-        if ((word & a->bytes) == 0 || (word & WORD_COVERED) != 0 || !outlives(t, word)) {
+        if ((word & a->bytes) == 0 || (word & WORD_RACE_ONLY) != 0 || !outlives(t, word)) {
             continue;
         }
-        uint64_t covered = (word & ~(rest | WORD_FAST)) | WORD_COVERED;
+        uint64_t marked = (word & ~(rest | WORD_FAST)) | WORD_RACE_ONLY;
         if (rest == 0) {
-            cell->word[i] = covered;
+            cell->word[i] = marked;
         } else {
-            tms_rt_add_word(t, cell, covered);
+            tms_rt_add_word(t, cell, marked);
         }
     }
 }
 
 /*
  * What is left of a word. A plain write takes its bytes from all words, an atomic one from those
- * that it does not merely cover, a read from the thread's own reads of the same kind.
+ * that do not stay for races alone, a read from the thread's own reads of the same kind.
  */
 static inline uint64_t left_of(const struct tms_rt_thread *t, uint64_t word,
                                const struct tms_rt_word_access *a)
 {
     bool taken = (a->kind & WORD_WRITE) != 0
-                     ? !(is_atomic_write(a) && (word & WORD_COVERED) != 0 && outlives(t, word))
+                     ? !(is_atomic_write(a) && (word & WORD_RACE_ONLY) != 0 && outlives(t, word))
                      : is_own(t, word) && ((word ^ a->kind) & (WORD_WRITE | WORD_ATOMIC)) == 0;
 
     return taken ? word & ~a->bytes : word;
 }
 
 /*
- * Can the two be merged? For a plain write `synced` then holds for some of the bytes. Never across
- * a release, which others may be ordered after: the word would date older accesses to now, as
- * races.
+ * Can the two be merged? For a plain write WORD_UPDATES then holds for some of the bytes. Never
+ * across a release, which others may be ordered after: the word would date older accesses to now,
+ * as races.
  */
 static inline bool is_joined(const struct tms_rt_thread *t, uint64_t word, uint64_t mine)
 {
-    uint64_t kind = (mine & WORD_ATOMIC) != 0 ? WORD_KIND : WORD_KIND & ~WORD_SYNCED;
+    uint64_t kind = (mine & WORD_ATOMIC) != 0 ? WORD_KIND : WORD_KIND & ~WORD_UPDATES;
 
     return ((word ^ mine) & kind) == 0 && is_fresh(t, word) && is_of_epoch(t, word);
 }
@@ -86,14 +89,14 @@ static void claim_bytes(struct tms_rt_thread *t, struct tms_rt_unpacked *cell,
 
     if (is_atomic_write(a)) {
         if (is_mixed(cell)) {
-            cover_words(t, cell, a);
+            mark_race_only(t, cell, a);
         }
     } else if ((a->kind & WORD_WRITE) != 0) {
         for (uint32_t i = 0; i < cell->count; i++) {
-            a->kind |= is_read_before(t, cell->word[i], a) ? WORD_SYNCED : 0;
+            a->kind |= is_read_before(t, cell->word[i], a) ? WORD_UPDATES : 0;
         }
     }
-    assert((a->kind & WORD_COVERED) == 0);
+    assert((a->kind & WORD_RACE_ONLY) == 0);
     uint64_t mine = make_word(t, event, a);
     for (uint32_t i = 0; i < cell->count; i++) {
         uint64_t word = left_of(t, cell->word[i], a);
@@ -101,7 +104,7 @@ static void claim_bytes(struct tms_rt_thread *t, struct tms_rt_unpacked *cell,
             continue;
         }
         if (is_joined(t, word, mine)) {
-            mine |= word & (WORD_BYTES | WORD_SYNCED);
+            mine |= word & (WORD_BYTES | WORD_VARIANT);
         } else {
             cell->word[kept++] = word;
         }
@@ -112,10 +115,10 @@ static void claim_bytes(struct tms_rt_thread *t, struct tms_rt_unpacked *cell,
 }
 
 /*
- * Covered words stay as long as they fit the cell, and with exact races in any case: if many
+ * Race-only words stay as long as they fit the cell, and with exact races in any case: if many
  * threads use an atomic without ordering each other, each of them would have one.
  */
-static void drop_covered(struct tms_rt_unpacked *cell)
+static void drop_race_only(struct tms_rt_unpacked *cell)
 {
     uint32_t kept = 0, spare = cell->count > CELL_WORDS ? cell->count - CELL_WORDS : 0;
 
@@ -123,7 +126,7 @@ static void drop_covered(struct tms_rt_unpacked *cell)
         return;
     }
     for (uint32_t i = 0; i < cell->count; i++) {
-        bool dropped = spare > 0 && (cell->word[i] & WORD_COVERED) != 0;
+        bool dropped = spare > 0 && (cell->word[i] & WORD_RACE_ONLY) != 0;
         spare -= dropped;
         if (!dropped) {
             cell->word[kept++] = cell->word[i];
@@ -156,7 +159,7 @@ void tms_rt_claim(struct tms_rt_thread *t, struct tms_rt_unpacked *cell,
 {
     assert((atomic_load(&cell->cell->link) & LINK_LOCK) != 0);
     claim_bytes(t, cell, a, event);
-    drop_covered(cell);
+    drop_race_only(cell);
     drop_superseded(t, cell);
 }
 

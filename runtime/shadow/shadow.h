@@ -8,17 +8,15 @@
  * epoch:
  *
  *     63        62   61 … 50   49 … 12   11        10       9       8      7 … 0
- *     covered   0    slot      event     synced    atomic   write   fast   bytes
+ *     race only 0    slot      event     variant   atomic   write   fast   bytes
  *
  * that is, the thread's slot, its event number, the kind of access, and which of the 8 bytes. 0:
  * free. The last plain write is the first word, the last plain read the second, if they are in the
  * cell. `fast` marks words that the fast path may use: plain accesses to memory on which no race
- * was seen. `synced` means, of an atomic read, that it acquired; of an atomic write, that it is a
- * read-modify-write; of a plain write, that it forms an update with the thread's read of these
- * bytes (is_read_before). A word is `covered` if a later atomic write could not replace it: that
+ * was seen. What `variant` means depends on the kind; each meaning has a name of its own below. A
+ * word is `race only` if a later atomic write wrote the same bytes but could not replace it: that
  * write carries all that the engine and `judge` need to know of the bytes, but a later access may
- * race with the covered one and not with the write. No filter takes a covered word for a thread's
- * own.
+ * race with the earlier one and not with the write. No filter takes such a word for a thread's own.
  *
  * The link holds the number of a node with further words (cells.h), the data that `judge` keeps for
  * the cell, and the lock bit, which is set while a thread changes the cell.
@@ -27,8 +25,8 @@
  * ordered after what it did before, but not after what it does next. A plain access that the thread
  * has made before in its epoch is redundant, whatever transactions began in between: without data
  * races, synchronisation alone decides (docs/internals/runtime.md has the argument and its limits).
- * A read is covered by the thread's own write as well; a write only as long as no other thread has
- * read.
+ * A read is redundant after the thread's own write as well; a write only as long as no other thread
+ * has read.
  *
  * Atomic accesses are conflicts of their own, so they are filtered by stretches instead: see
  * `floor` in frontier.h.
@@ -53,14 +51,18 @@ struct tms_rt_cell {
     _Atomic uint64_t link;
 };
 
-#define WORD_BYTES   UINT64_C(0xff)
-#define WORD_FAST    (UINT64_C(1) << 8)
-#define WORD_WRITE   (UINT64_C(1) << 9)
-#define WORD_ATOMIC  (UINT64_C(1) << 10)
-#define WORD_SYNCED  (UINT64_C(1) << 11)
-#define WORD_COVERED (UINT64_C(1) << 63)
+#define WORD_BYTES     UINT64_C(0xff)
+#define WORD_FAST      (UINT64_C(1) << 8)
+#define WORD_WRITE     (UINT64_C(1) << 9)
+#define WORD_ATOMIC    (UINT64_C(1) << 10)
+#define WORD_VARIANT   (UINT64_C(1) << 11)
+#define WORD_RACE_ONLY (UINT64_C(1) << 63)
+/* The variants. Plain reads have none. */
+#define WORD_ACQUIRES WORD_VARIANT /* an atomic read: it acquired */
+#define WORD_RMW      WORD_VARIANT /* an atomic write: it is a read-modify-write */
+#define WORD_UPDATES  WORD_VARIANT /* a plain write: updates what it read (is_read_before) */
 /* Two words of one thread and epoch that agree in these bits can be merged. */
-#define WORD_KIND (WORD_FAST | WORD_WRITE | WORD_ATOMIC | WORD_SYNCED)
+#define WORD_KIND (WORD_FAST | WORD_WRITE | WORD_ATOMIC | WORD_VARIANT)
 
 #define LINK_LOCK  (UINT64_C(1) << 63)
 #define LINK_RACED (UINT64_C(1) << 62) /* a race was seen: nothing here is filtered by epoch */
@@ -92,7 +94,8 @@ void tms_rt_expect_use(uintptr_t address, size_t size);
 /* ---- the fast path ------------------------------------------------------------------------ */
 
 /* Is the word the thread's own, of its epoch, and does it have all these bits? */
-static inline bool tms_rt_covers(const struct tms_rt_thread *thread, uint64_t word, uint64_t bits)
+static inline bool tms_rt_own_word_has(const struct tms_rt_thread *thread, uint64_t word,
+                                       uint64_t bits)
 {
     return word - thread->epoch < thread->epoch_span && (~word & bits) == 0;
 }
@@ -114,15 +117,15 @@ tms_rt_is_repeated(const struct tms_rt_thread *thread, uintptr_t address, size_t
 
     if (access == TMS_RT_READ) {
         uint64_t bits = bytes | WORD_FAST;
-        return tms_rt_covers(thread, a, bits) || tms_rt_covers(thread, b, bits) ||
-               tms_rt_covers(thread, c, bits);
+        return tms_rt_own_word_has(thread, a, bits) || tms_rt_own_word_has(thread, b, bits) ||
+               tms_rt_own_word_has(thread, c, bits);
     }
     uint64_t bits = bytes | WORD_FAST | WORD_WRITE;
     uint64_t link = atomic_load_explicit(&cell->link, memory_order_relaxed);
-    uint64_t others = tms_rt_covers(thread, a, bits)   ? b | c
-                      : tms_rt_covers(thread, b, bits) ? a | c
-                      : tms_rt_covers(thread, c, bits) ? a | b
-                                                       : bytes;
+    uint64_t others = tms_rt_own_word_has(thread, a, bits)   ? b | c
+                      : tms_rt_own_word_has(thread, b, bits) ? a | c
+                      : tms_rt_own_word_has(thread, c, bits) ? a | b
+                                                             : bytes;
     return ((others & bytes) | (link & LINK_NODE)) == 0;
 }
 
@@ -151,10 +154,10 @@ tms_rt_hook(const volatile void *at, size_t size, enum tms_rt_access access, uin
 
 /*
  * Has the thread made this load in its stretch already, so that it adds nothing? Atomic loads then
- * need no lock. `synced`: it acquires.
+ * need no lock. `acquired`: with acquire order.
  */
 bool tms_rt_is_repeated_load(const struct tms_rt_thread *thread, uintptr_t address, size_t size,
-                             bool synced);
+                             bool acquired);
 
 /* In the child of a fork: clears the shadow. */
 void tms_rt_shadow_restart(void);

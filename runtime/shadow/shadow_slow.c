@@ -55,13 +55,13 @@ static __attribute__((noinline)) bool repeats(const struct tms_rt_thread *t,
     }
     for (uint32_t i = 0; i < cell->count; i++) {
         uint64_t word = cell->word[i];
-        bool covers = (~word & (a->bytes | (a->kind & ~WORD_SYNCED))) == 0 && is_own(t, word) &&
-                      is_fresh(t, word) && ((word ^ a->kind) & WORD_ATOMIC) == 0;
-        bool weaker = (a->kind & WORD_SYNCED & ~word) != 0 && (a->kind & WORD_WRITE) == 0;
-        if (covers && !weaker) {
+        bool repeated = (~word & (a->bytes | (a->kind & ~WORD_VARIANT))) == 0 && is_own(t, word) &&
+                        is_fresh(t, word) && ((word ^ a->kind) & WORD_ATOMIC) == 0;
+        bool weaker = (a->kind & WORD_ACQUIRES & ~word) != 0 && (a->kind & WORD_WRITE) == 0;
+        if (repeated && !weaker) {
             found = true;
         } else if ((a->kind & WORD_WRITE) != 0 && (word & a->bytes) != 0 && !is_own(t, word) &&
-                   (word & WORD_COVERED) == 0) {
+                   (word & WORD_RACE_ONLY) == 0) {
             return false;
         }
     }
@@ -171,7 +171,7 @@ static inline uint64_t keep(const struct tms_rt_thread *t, uint64_t word,
     uint64_t left = (a->kind & WORD_WRITE) != 0 || same ? word & ~a->bytes : word;
 
     if (same && fresh) {
-        *mine |= word & (WORD_BYTES | WORD_SYNCED);
+        *mine |= word & (WORD_BYTES | WORD_UPDATES);
         return 0;
     }
     return (left & WORD_BYTES) != 0 ? left : 0;
@@ -198,7 +198,7 @@ static inline bool access_ordered(struct tms_rt_thread *t, struct tms_rt_cell *c
         return false;
     }
     if (place == 0 && (is_read_before(t, word[1], a) || is_read_before(t, word[2], a))) {
-        mine = WORD_SYNCED;
+        mine = WORD_UPDATES;
     }
     uint64_t write = keep(t, word[0], a, &mine), read = keep(t, word[1], a, &mine);
     uint64_t third = keep(t, word[2], a, &mine);
@@ -246,8 +246,8 @@ static inline bool look_at_words(const struct tms_rt_thread *t, const struct tms
             found->write = written || own ? found->write : word_event(word);
             written = true;
         } else {
-            bool covers = own && !read && (~word & a->bytes) == 0;
-            found->own_read = covers ? word_event(word) : found->own_read;
+            bool whole = own && !read && (~word & a->bytes) == 0;
+            found->own_read = whole ? word_event(word) : found->own_read;
             read = true;
         }
     }
@@ -318,7 +318,7 @@ static void access_word(struct tms_rt_thread *t, uintptr_t address, size_t size,
 static const uint64_t plain_kinds[] = {
     [TMS_RT_READ] = WORD_FAST,
     [TMS_RT_WRITE] = WORD_FAST | WORD_WRITE,
-    [TMS_RT_UPDATE] = WORD_ATOMIC | WORD_WRITE | WORD_SYNCED,
+    [TMS_RT_UPDATE] = WORD_ATOMIC | WORD_WRITE | WORD_RMW,
 };
 
 static inline bool is_repeated(const struct tms_rt_thread *t, uintptr_t address, size_t size,
