@@ -59,9 +59,9 @@ static const struct density *density_at(struct tms_rt_thread *t, const struct tm
 {
     bool by_place = point->kind == TMS_RT_AT_ACCESS || point->kind == TMS_RT_AT_BLOCK;
     const struct density *density = by_place ? other : synchronising;
-    uint32_t before = by_place ? count_visit(point->pc) : t->places_passed;
+    uint32_t before = by_place ? count_visit(point->pc) : t->syncs_passed;
 
-    t->places_passed += !by_place && before < EARLY;
+    t->syncs_passed += !by_place && before < EARLY;
     while (density->visits <= before) {
         density++;
     }

@@ -259,8 +259,8 @@ struct tms_rt_thread {
     struct tms_rt_turn turn;
     _Atomic bool steered;                       /* schedule_pct.c makes it wait */
     const _Atomic uint32_t *_Atomic held_until; /* directed: it waits until this is not 0 */
-    bool from_outside;      /* it was outside the runtime when it reached its point */
-    uint32_t places_passed; /* points that synchronise; only the first ones are counted */
+    bool from_outside;     /* it was outside the runtime when it reached its point */
+    uint32_t syncs_passed; /* points that synchronise, counted up to EARLY (schedule_noise.c) */
 
     /* thread_registry.c. The lists are under its lock, and so are reads of the counts by others. */
     _Atomic uint32_t uses; /* references: the thread itself, and threads that may join it */
