@@ -34,12 +34,11 @@
 #define LONG_TIME    (200 * MILLISECOND) /* without a point: then others run, too */
 #define CHANGES_MOST 64
 
-enum { WAITS, RUNS, WANTS_LOCK }; /* of a thread: `turn.state` */
+enum { WAITS, RUNNABLE, WANTS_LOCK }; /* of a thread: `turn.state` */
 
 struct held {
-    uintptr_t lock; /* 0: free, 1: was used */
+    uintptr_t lock; /* 0: never used; 1: released, the row can be reused */
     const struct tms_rt_thread *thread;
-    uint32_t count;
 };
 
 static struct {
@@ -80,7 +79,7 @@ static void add_thread(struct tms_rt_thread *t)
     assert(tms_rt_mutex_is_mine(&pct.lock) && pct.count <= THREADS_MOST);
     if (pct.count < THREADS_MOST && !takes_part(t)) {
         t->turn.priority = (int64_t)(random_of(t->index) >> 2 | UINT64_C(1) << 61);
-        t->turn.state = RUNS;
+        t->turn.state = RUNNABLE;
         pct.threads[pct.count++] = t;
     }
 }
@@ -120,13 +119,13 @@ static struct tms_rt_thread *best_of(unsigned state)
 /* Lets the next thread run; if all of them want locks, the best one tries. */
 static void hand_over(void)
 {
-    struct tms_rt_thread *next = best_of(RUNS);
+    struct tms_rt_thread *next = best_of(RUNNABLE);
 
     if (next == NULL && (next = best_of(WANTS_LOCK)) != NULL) {
-        next->turn.state = RUNS;
+        next->turn.state = RUNNABLE;
         next->turn.wanted = 0;
     }
-    assert(next == NULL || (next->turn.state == RUNS && takes_part(next)));
+    assert(next == NULL || (next->turn.state == RUNNABLE && takes_part(next)));
     struct tms_rt_thread *before = atomic_exchange(&pct.current, next);
     atomic_store(&pct.moved, tms_rt_monotonic_time());
     if (next != NULL && next != before) {
@@ -137,10 +136,10 @@ static void hand_over(void)
 
 /* ---- locks -------------------------------------------------------------------------------- */
 
-/* The row of a lock, or a free one for it. */
+/* The row of a lock, or one that it can use; NULL: there is none. */
 static struct held *find_lock(uintptr_t lock)
 {
-    struct held *gone = NULL;
+    struct held *reusable = NULL;
     uint64_t at = mix(lock);
 
     assert(tms_rt_mutex_is_mine(&pct.lock) && lock > 1);
@@ -150,11 +149,11 @@ static struct held *find_lock(uintptr_t lock)
             return row;
         }
         if (row->lock == 0) {
-            return gone != NULL ? gone : row;
+            return reusable != NULL ? reusable : row;
         }
-        gone = gone == NULL && row->lock == 1 ? row : gone;
+        reusable = reusable == NULL && row->lock == 1 ? row : reusable;
     }
-    return gone;
+    return reusable;
 }
 
 static bool is_held_by_other(const struct tms_rt_thread *t, uintptr_t lock)
@@ -171,21 +170,21 @@ static void release_lock(struct held *row, uintptr_t lock)
     for (uint32_t i = 0; i < pct.count; i++) {
         struct tms_rt_thread *t = pct.threads[i];
         if (t->turn.state == WANTS_LOCK && t->turn.wanted == lock) {
-            t->turn.state = RUNS;
+            t->turn.state = RUNNABLE;
         }
     }
 }
 
 /* Shared locks have no owner: a thread that wants one tries to take it. */
-static void holds(struct tms_rt_thread *t, const void *object, bool shared, bool taken)
+static void lock_changed(struct tms_rt_thread *t, const void *object, bool shared, bool acquired)
 {
     uintptr_t lock = (uintptr_t)object;
 
     tms_rt_mutex_lock(&pct.lock);
     struct held *row = shared ? NULL : find_lock(lock);
-    if (row != NULL && taken && row->lock != lock) {
-        *row = (struct held){lock, t, 1};
-    } else if (row != NULL && !taken && row->lock == lock) {
+    if (row != NULL && acquired && row->lock != lock) {
+        *row = (struct held){lock, t};
+    } else if (row != NULL && !acquired && row->lock == lock) {
         release_lock(row, lock);
     }
     tms_rt_mutex_unlock(&pct.lock);
@@ -234,7 +233,7 @@ static void watch(unsigned *seen)
 static void stay_in(struct tms_rt_thread *t)
 {
     tms_rt_mutex_lock(&pct.lock);
-    t->turn.state = t->turn.state == WAITS ? RUNS : t->turn.state;
+    t->turn.state = t->turn.state == WAITS ? RUNNABLE : t->turn.state;
     if (atomic_load(&pct.current) == NULL) {
         hand_over();
     }
@@ -275,7 +274,7 @@ static bool come_back(struct tms_rt_thread *t)
 {
     tms_rt_mutex_lock(&pct.lock);
     add_thread(t);
-    t->turn.state = RUNS;
+    t->turn.state = RUNNABLE;
     if (atomic_load(&pct.current) == NULL) {
         hand_over();
     }
@@ -326,7 +325,7 @@ static bool wait_for_lock(struct tms_rt_thread *t, uintptr_t lock)
         tries = t->turn.wanted == 0 && waited; /* no thread was runnable, so this one may try */
         tries = tries || !is_held_by_other(t, lock);
         t->turn.wanted = tries ? 0 : lock;
-        t->turn.state = tries ? RUNS : WANTS_LOCK;
+        t->turn.state = tries ? RUNNABLE : WANTS_LOCK;
         if (!tries) {
             hand_over();
         }
@@ -414,7 +413,7 @@ static void restart(void)
 const struct tms_rt_strategy tms_rt_pct = {.start = start,
                                            .point = at_point,
                                            .eager = true,
-                                           .holds = holds,
+                                           .lock_changed = lock_changed,
                                            .waits = waits,
                                            .forks = forks,
                                            .ends = ends,

@@ -220,10 +220,10 @@ void tms_rt_waits_outside(bool begins)
     }
 }
 
-void tms_rt_steer_holds(struct tms_rt_thread *t, const void *lock, bool shared, bool taken)
+void tms_rt_steer_lock(struct tms_rt_thread *t, const void *lock, bool shared, bool acquired)
 {
-    if (tms_rt_strategy->holds != NULL) {
-        tms_rt_strategy->holds(t, lock, shared, taken);
+    if (tms_rt_strategy->lock_changed != NULL) {
+        tms_rt_strategy->lock_changed(t, lock, shared, acquired);
     }
 }
 

@@ -42,7 +42,8 @@ struct tms_rt_strategy {
      */
     void (*accesses)(struct tms_rt_thread *thread, uintptr_t address, uint8_t bytes, bool writes);
     /* The thread has acquired a lock, or is about to release it. */
-    void (*holds)(struct tms_rt_thread *thread, const void *lock, bool shared, bool taken);
+    void (*lock_changed)(struct tms_rt_thread *thread, const void *lock, bool shared,
+                         bool acquired);
     /* The thread is about to wait for others, or has done so. */
     void (*waits)(struct tms_rt_thread *thread, bool begins);
     /* A thread is about to be created; has ended or could not be created. */
@@ -104,7 +105,7 @@ void tms_rt_steer_module(const char *path, uintptr_t bias);
  * Pass events on to the strategy: a lock was acquired or is about to be released; a thread is about
  * to be created, or has ended.
  */
-void tms_rt_steer_holds(struct tms_rt_thread *thread, const void *lock, bool shared, bool taken);
+void tms_rt_steer_lock(struct tms_rt_thread *thread, const void *lock, bool shared, bool acquired);
 void tms_rt_steer_thread(struct tms_rt_thread *thread, bool forks);
 
 /* Counts a hold that has ended because another thread arrived (`met`), or in vain. */

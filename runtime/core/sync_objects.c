@@ -374,7 +374,7 @@ static void hold(struct tms_rt_thread *t, const void *lock, uint32_t depth, bool
     t->held[t->held_count++] =
         (struct tms_rt_held){.lock = lock, .since = t->number, .depth = depth, .shared = shared};
     if (tms_rt_mode.scheduled) {
-        tms_rt_steer_holds(t, lock, shared, true);
+        tms_rt_steer_lock(t, lock, shared, true);
     }
 }
 
@@ -384,7 +384,7 @@ static void drop(struct tms_rt_thread *t, const struct tms_rt_held *held)
 
     assert(at < t->held_count);
     if (tms_rt_mode.scheduled) {
-        tms_rt_steer_holds(t, held->lock, held->shared, false);
+        tms_rt_steer_lock(t, held->lock, held->shared, false);
     }
     if (at < --t->held_count) {
         memmove(&t->held[at], &t->held[at + 1], (t->held_count - at) * sizeof(*t->held));
