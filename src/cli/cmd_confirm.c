@@ -7,9 +7,9 @@
 
 #include "cli/console.h"
 #include "cli/hunt_loop.h"
-#include "cli/hunt_source.h"
 #include "cli/hunt_summary.h"
 #include "cli/report_options.h"
+#include "cli/result_to_rerun.h"
 #include "cli/watched_run.h"
 #include "hunt/example.h"
 #include "hunt/run_record.h"
@@ -47,7 +47,7 @@ static const struct tms_option options[] = {
 
 struct confirmation {
     const struct values *values;
-    struct tms_hunt_source source;
+    struct tms_rerun rerun;
     const char **targets; /* ids */
     size_t target_count;
     size_t operand; /* the first that belongs to the program */
@@ -62,8 +62,8 @@ static bool take_ids(struct confirmation *confirmation, const struct tms_operand
     size_t at = 1;
 
     for (; at < operands->count && tms_is_finding_id(operands->text[at]); at++) {
-        if (tms_hunt_source_finding(&confirmation->source, operands->text[at]) == NULL) {
-            tms_hunt_source_no_id(&confirmation->source, operands->text[0], operands->text[at]);
+        if (tms_rerun_finding(&confirmation->rerun, operands->text[at]) == NULL) {
+            tms_rerun_no_id(&confirmation->rerun, operands->text[0], operands->text[at]);
             return false;
         }
         confirmation->targets[confirmation->target_count++] = operands->text[at];
@@ -86,7 +86,7 @@ static bool is_in_question(const struct confirmation *confirmation, const json_t
 
 static void take_all(struct confirmation *confirmation)
 {
-    const json_t *results = json_object_get(confirmation->source.result, "results");
+    const json_t *results = json_object_get(confirmation->rerun.result, "results");
 
     for (size_t i = 0; i < json_array_size(results); i++) {
         const json_t *list = json_object_get(json_array_get(results, i), "violations");
@@ -114,7 +114,7 @@ static size_t most_targets(const json_t *result, const struct tms_operands *oper
 
 static bool choose_targets(struct confirmation *confirmation, const struct tms_operands *operands)
 {
-    size_t most = most_targets(confirmation->source.result, operands);
+    size_t most = most_targets(confirmation->rerun.result, operands);
 
     confirmation->targets = calloc(most + 1, sizeof(*confirmation->targets));
     if (confirmation->targets == NULL) {
@@ -153,7 +153,7 @@ static void answer_one(const struct confirmation *confirmation, const struct tms
     unsigned long long runs = count_runs(hunting, id);
     const char *plural = runs == 1 ? "" : "s";
 
-    tms_hunt_source_describe(tms_hunt_source_finding(&confirmation->source, id));
+    tms_rerun_describe(tms_rerun_finding(&confirmation->rerun, id));
     if (tms_hunt_observed(&hunting->hunt, id)) {
         const json_t *first = json_object_get(firsts, id);
         printf("observed, with seed %llu, after %llu directed run%s\n",
@@ -179,16 +179,16 @@ static void answer(const struct confirmation *confirmation, const struct tms_hun
 /* Adds the runs to the result that they were made from. False after a sentence. */
 static bool update(struct confirmation *confirmation, const struct tms_hunting *hunting)
 {
-    struct tms_hunt_source *source = &confirmation->source;
-    char reason[TMS_STORE_REASON] = "out of memory";
+    struct tms_rerun *rerun = &confirmation->rerun;
+    char reason[TMS_HUNT_REASON] = "out of memory";
     size_t count = 0;
     json_t **records = tms_hunt_records(&hunting->hunt, &count);
-    bool good = records != NULL && tms_hunt_merge(&source->hunt, &hunting->hunt);
+    bool good = records != NULL && tms_hunt_merge(&rerun->hunt, &hunting->hunt);
 
     for (size_t i = 0; good && i < count; i++) {
-        good = tms_hunt_directory_add_run(&source->store, records[i], reason);
+        good = tms_hunt_directory_add_run(&rerun->directory, records[i], reason);
     }
-    good = good && tms_hunt_directory_write_result(&source->store, &source->hunt, false, reason);
+    good = good && tms_hunt_directory_write_result(&rerun->directory, &rerun->hunt, false, reason);
     free(records);
     if (!good) {
         tms_say("%s", reason);
@@ -225,9 +225,11 @@ static int conclude(struct confirmation *confirmation, const struct tms_hunting 
         status = tms_hunt_report(&hunting->hunt, &settings, &fail_on, &ignored);
     }
     answer(confirmation, hunting);
-    if (!confirmation->rebuilt && confirmation->source.stored && !update(confirmation, hunting)) {
+    if (!confirmation->rebuilt && confirmation->rerun.is_directory &&
+        !update(confirmation, hunting)) {
         status = TMS_EXIT_BAD;
-    } else if (!confirmation->rebuilt && !confirmation->source.stored && !values->common.quiet) {
+    } else if (!confirmation->rebuilt && !confirmation->rerun.is_directory &&
+               !values->common.quiet) {
         tms_say(
             "the result is a single file, which is not changed; only the directory of a hunt is "
             "updated");
@@ -244,13 +246,13 @@ static int hunt(struct confirmation *confirmation, const struct tms_operands *op
 {
     static const struct tms_maybe chosen = {.given = true};
     const struct values *values = confirmation->values;
-    const struct tms_hunt_source *source = &confirmation->source;
+    const struct tms_rerun *rerun = &confirmation->rerun;
     struct tms_operands program;
     struct tms_hunting hunting;
     struct tms_hunting_plan plan = {
         .common = &values->common,
         .program = &program,
-        .options = &source->options,
+        .options = &rerun->options,
         .runs = values->runs * confirmation->target_count,
         .seconds = values->seconds,
         .jobs = 1,
@@ -262,11 +264,11 @@ static int hunt(struct confirmation *confirmation, const struct tms_operands *op
         .targets = confirmation->targets,
         .target_count = confirmation->target_count,
         .until_observed = true,
-        .input = source->input[0] != '\0' ? source->input : NULL,
-        .source = confirmation->rebuilt ? NULL : source->result,
+        .input = rerun->input[0] != '\0' ? rerun->input : NULL,
+        .source = confirmation->rebuilt ? NULL : rerun->result,
     };
 
-    if (!tms_hunt_source_program(source, operands, confirmation->operand, &program) ||
+    if (!tms_rerun_program(rerun, operands, confirmation->operand, &program) ||
         (!values->seed_given && !tms_watch_seed(&chosen, &plan.seed))) {
         return TMS_EXIT_BAD;
     }
@@ -281,7 +283,7 @@ static int hunt(struct confirmation *confirmation, const struct tms_operands *op
 static int run(const void *all_values, const struct tms_operands *operands)
 {
     struct confirmation confirmation = {.values = all_values};
-    bool good = tms_hunt_source_open(&confirmation.source, operands->text[0], true) &&
+    bool good = tms_rerun_open(&confirmation.rerun, operands->text[0], true) &&
                 choose_targets(&confirmation, operands);
     int status = TMS_EXIT_BAD;
 
@@ -292,7 +294,7 @@ static int run(const void *all_values, const struct tms_operands *operands)
         status = hunt(&confirmation, operands);
     }
     free(confirmation.targets);
-    tms_hunt_source_close(&confirmation.source);
+    tms_rerun_close(&confirmation.rerun);
     return status;
 }
 

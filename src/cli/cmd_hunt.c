@@ -230,7 +230,7 @@ static void say_end(const struct tms_hunting *hunting, const struct values *valu
         tms_hunt_summarize(&hunting->hunt, hunting->seconds);
         tms_say("the result%s is in %s; tmesis report shows it again, --seed=%llu repeats the same "
                 "schedules",
-                hunting->unsaved ? ", as far as it could be written," : "", hunting->store.path,
+                hunting->unsaved ? ", as far as it could be written," : "", hunting->directory.path,
                 (unsigned long long)hunting->plan->seed);
     }
 }

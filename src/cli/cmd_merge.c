@@ -43,14 +43,14 @@ static const char *program_of(const struct tms_hunt *hunt)
 
 /* Counts of different programs have nothing in common, so they are not added up. */
 static bool is_same_program(const struct tms_hunt *into, const struct tms_hunt *from,
-                            const char *path, char reason[TMS_STORE_REASON])
+                            const char *path, char reason[TMS_HUNT_REASON])
 {
     const char *first = program_of(into), *other = program_of(from);
 
     if (first == NULL || other == NULL || strcmp(first, other) == 0) {
         return true;
     }
-    snprintf(reason, TMS_STORE_REASON,
+    snprintf(reason, TMS_HUNT_REASON,
              "%.200s is a hunt of %.60s, and the first one of %.60s; merge joins hunts of one "
              "program, tmesis history import results of many",
              path, other, first);
@@ -60,7 +60,7 @@ static bool is_same_program(const struct tms_hunt *into, const struct tms_hunt *
 static bool merge_one(struct tms_hunt *into, const char *path)
 {
     struct tms_hunt from;
-    char reason[TMS_STORE_REASON] = "out of memory";
+    char reason[TMS_HUNT_REASON] = "out of memory";
     bool good = tms_hunt_init(&from) && tms_hunt_directory_load(&from, path, reason) &&
                 is_same_program(into, &from, path, reason);
 
@@ -78,19 +78,19 @@ static bool merge_one(struct tms_hunt *into, const char *path)
 /* All or nothing: a directory that could not be filled is removed. */
 static int save(const struct tms_hunt *hunt, const char *path)
 {
-    struct tms_hunt_directory store;
-    char reason[TMS_STORE_REASON];
+    struct tms_hunt_directory directory;
+    char reason[TMS_HUNT_REASON];
     size_t count = 0;
     json_t **records = tms_hunt_records(hunt, &count);
-    bool created = tms_hunt_directory_create(&store, path, reason),
+    bool created = tms_hunt_directory_create(&directory, path, reason),
          good = created && records != NULL;
 
     for (size_t i = 0; good && i < count; i++) {
-        good = tms_hunt_directory_add_run(&store, records[i], reason);
+        good = tms_hunt_directory_add_run(&directory, records[i], reason);
     }
-    good = good && tms_hunt_directory_write_result(&store, hunt, false, reason);
+    good = good && tms_hunt_directory_write_result(&directory, hunt, false, reason);
     free(records);
-    tms_hunt_directory_close(&store);
+    tms_hunt_directory_close(&directory);
     if (created && !good) {
         tms_remove_tree(path);
     }

@@ -6,10 +6,10 @@
 
 #include "cli/console.h"
 #include "cli/hunt_loop.h"
-#include "cli/hunt_source.h"
 #include "cli/hunt_summary.h"
 #include "cli/replay_gdb.h"
 #include "cli/report_options.h"
+#include "cli/result_to_rerun.h"
 #include "hunt/run_record.h"
 
 struct values {
@@ -113,14 +113,14 @@ static bool give_windows(struct tms_chooser *given, const struct past *past)
     return good;
 }
 
-static bool choose_schedules(const struct tms_hunt_source *source, const char *id,
+static bool choose_schedules(const struct tms_rerun *rerun, const char *id,
                              struct tms_chooser *given)
 {
     struct tms_chooser windows = {.targets = &id, .target_count = 1};
     struct past past = {.windows = &windows, .id = id};
 
-    past.records = tms_hunt_records(&source->hunt, &past.count);
-    bool good = past.records != NULL && tms_chooser_learn(&windows, source->result) &&
+    past.records = tms_hunt_records(&rerun->hunt, &past.count);
+    bool good = past.records != NULL && tms_chooser_learn(&windows, rerun->result) &&
                 give_windows(given, &past) && give_recorded(given, &past);
     free(past.records);
     tms_chooser_clear(&windows);
@@ -193,7 +193,7 @@ static int conclude(const struct tms_hunting *hunting, const struct values *valu
     if (!values->common.quiet) {
         status = tms_hunt_report(&hunting->hunt, &settings, &fail_on, &ignored);
     }
-    tms_hunt_source_describe(finding);
+    tms_rerun_describe(finding);
     printf("observed in %llu of %llu run%s\n", (unsigned long long)tally.shown,
            (unsigned long long)runs, runs == 1 ? "" : "s");
     say_diverged(&tally);
@@ -235,17 +235,17 @@ static int replay_runs(const struct tms_hunting_plan *plan, const struct values 
     return status;
 }
 
-static int replay(const struct tms_hunt_source *source, const struct values *values,
+static int replay(const struct tms_rerun *rerun, const struct values *values,
                   const struct tms_operands *operands)
 {
     const char *id = operands->text[1];
-    const json_t *finding = tms_hunt_source_finding(source, id);
+    const json_t *finding = tms_rerun_finding(rerun, id);
     struct tms_chooser given = {0};
     struct tms_operands program;
     const struct tms_hunting_plan plan = {
         .common = &values->common,
         .program = &program,
-        .options = &source->options,
+        .options = &rerun->options,
         .runs = values->times,
         .jobs = 1,
         .strategy = TMS_HUNT_DIRECTED,
@@ -255,15 +255,15 @@ static int replay(const struct tms_hunt_source *source, const struct values *val
         .targets = &id,
         .target_count = 1,
         .given = &given,
-        .input = source->input[0] != '\0' ? source->input : NULL,
+        .input = rerun->input[0] != '\0' ? rerun->input : NULL,
     };
     int status = TMS_EXIT_BAD;
 
     if (finding == NULL) {
-        status = tms_hunt_source_no_id(source, operands->text[0], id);
-    } else if (choose_schedules(source, id, &given) && given.given_count == 0) {
+        status = tms_rerun_no_id(rerun, operands->text[0], id);
+    } else if (choose_schedules(rerun, id, &given) && given.given_count == 0) {
         status = tms_bad("the result has neither a window nor a schedule for %s", id);
-    } else if (given.given_count > 0 && tms_hunt_source_program(source, operands, 2, &program)) {
+    } else if (given.given_count > 0 && tms_rerun_program(rerun, operands, 2, &program)) {
         status = values->gdb ? replay_under_gdb(values, &given, &program, id)
                              : replay_runs(&plan, values, finding);
     }
@@ -273,12 +273,12 @@ static int replay(const struct tms_hunt_source *source, const struct values *val
 
 static int run(const void *all_values, const struct tms_operands *operands)
 {
-    struct tms_hunt_source source;
-    int status = tms_hunt_source_open(&source, operands->text[0], false)
-                     ? replay(&source, all_values, operands)
+    struct tms_rerun rerun;
+    int status = tms_rerun_open(&rerun, operands->text[0], false)
+                     ? replay(&rerun, all_values, operands)
                      : TMS_EXIT_BAD;
 
-    tms_hunt_source_close(&source);
+    tms_rerun_close(&rerun);
     return status;
 }
 

@@ -57,7 +57,7 @@ static double now(void)
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-static bool say(bool good, const char *reason)
+static bool say_unless(bool good, const char *reason)
 {
     if (!good) {
         tms_say("%s", reason);
@@ -142,7 +142,7 @@ static bool make_work(struct tms_hunting *hunting)
 static bool make_store(struct tms_hunting *hunting)
 {
     const struct tms_hunting_plan *plan = hunting->plan;
-    char path[PATH_MAX], reason[TMS_STORE_REASON];
+    char path[PATH_MAX], reason[TMS_HUNT_REASON];
     struct tm parts;
     time_t seconds = time(NULL);
 
@@ -157,28 +157,29 @@ static bool make_store(struct tms_hunting *hunting)
         }
         snprintf(path, sizeof(path), ".tmesis/hunt-%s-%ld", day, (long)getpid());
     }
-    return say(tms_hunt_directory_create(&hunting->store, path, reason), reason);
+    return say_unless(tms_hunt_directory_create(&hunting->directory, path, reason), reason);
 }
 
 /* False after a sentence. */
 static bool save(const struct tms_hunting *hunting, bool partial)
 {
-    char reason[TMS_STORE_REASON];
+    char reason[TMS_HUNT_REASON];
 
-    return say(tms_hunt_directory_write_result(&hunting->store, &hunting->hunt, partial, reason),
-               reason);
+    return say_unless(
+        tms_hunt_directory_write_result(&hunting->directory, &hunting->hunt, partial, reason),
+        reason);
 }
 
 /* From the start there is a result that can be merged, if it has no runs yet. */
 static bool save_environment(struct tms_hunting *hunting)
 {
-    char reason[TMS_STORE_REASON];
+    char reason[TMS_HUNT_REASON];
     json_t *environment = tms_hunt_environment();
     bool good =
-        tms_hunt_directory_write_json(&hunting->store, "environment.json", environment, reason);
+        tms_hunt_directory_write_json(&hunting->directory, "environment.json", environment, reason);
 
     json_decref(environment);
-    return say(good, reason) && save(hunting, true);
+    return say_unless(good, reason) && save(hunting, true);
 }
 
 /* ---- starting a run ------------------------------------------------------------------------- */
@@ -212,7 +213,7 @@ static bool make_words(const struct loop *loop, struct slot *slot)
     for (size_t i = 0; i < plan->program->count; i++) {
         tms_words_add(&slot->words, plan->program->text[i]);
     }
-    return say(!slot->words.failed, "out of memory");
+    return say_unless(!slot->words.failed, "out of memory");
 }
 
 static bool write_text(const char *path, const char *text)
@@ -350,11 +351,12 @@ static void keep_run(struct loop *loop, const struct slot *slot, const json_t *r
                      const char *said, size_t length)
 {
     struct tms_hunting *hunting = loop->hunting;
-    char reason[TMS_STORE_REASON];
+    char reason[TMS_HUNT_REASON];
 
-    note_saved(hunting, tms_hunt_directory_add_run(&hunting->store, record, reason), reason);
+    note_saved(hunting, tms_hunt_directory_add_run(&hunting->directory, record, reason), reason);
     if (tms_record_failed(record)) {
-        bool good = tms_hunt_directory_add_log(&hunting->store, slot->index, said, length, reason);
+        bool good =
+            tms_hunt_directory_add_log(&hunting->directory, slot->index, said, length, reason);
         note_saved(hunting, good, reason);
     }
 }
@@ -363,7 +365,7 @@ static void keep_run(struct loop *loop, const struct slot *slot, const json_t *r
 static void take_record(struct loop *loop, json_t *record, const json_t *result)
 {
     struct tms_hunting *hunting = loop->hunting;
-    char reason[TMS_STORE_REASON];
+    char reason[TMS_HUNT_REASON];
     enum tms_news news = tms_hunt_add(&hunting->hunt, record, result);
 
     loop->ended++;
@@ -371,7 +373,8 @@ static void take_record(struct loop *loop, json_t *record, const json_t *result)
     loop->failed =
         loop->failed || news == TMS_NEWS_FAILED || !tms_chooser_learn(&hunting->chooser, result);
     if (news == TMS_NEWS_SOME) {
-        bool good = tms_hunt_directory_write_result(&hunting->store, &hunting->hunt, true, reason);
+        bool good =
+            tms_hunt_directory_write_result(&hunting->directory, &hunting->hunt, true, reason);
         note_saved(hunting, good, reason);
     }
 }
@@ -558,8 +561,8 @@ static void block_signals(struct loop *loop)
 /* Nothing was run: there is no result to keep. */
 static void drop_store(struct tms_hunting *hunting)
 {
-    if (hunting->store.path[0] != '\0') {
-        tms_remove_tree(hunting->store.path);
+    if (hunting->directory.path[0] != '\0') {
+        tms_remove_tree(hunting->directory.path);
     }
 }
 
@@ -569,16 +572,16 @@ int tms_hunting_run(struct tms_hunting *hunting, const struct tms_hunting_plan *
 
     *hunting = (struct tms_hunting){
         .plan = plan,
-        .store = {.runs = -1, .lock = -1},
+        .directory = {.runs = -1, .lock = -1},
         .chooser = {.strategy = plan->strategy,
                     .strength = plan->strength,
                     .targets = plan->targets,
                     .target_count = plan->target_count},
     };
     block_signals(&loop);
-    bool good = say(loop.slots != NULL, "out of memory") && make_hunt(hunting) &&
+    bool good = say_unless(loop.slots != NULL, "out of memory") && make_hunt(hunting) &&
                 make_work(hunting) && make_store(hunting) && save_environment(hunting) &&
-                tms_hunt_input(plan->input, hunting->store.path, &loop.blocked, hunting->input);
+                tms_hunt_input(plan->input, hunting->directory.path, &loop.blocked, hunting->input);
     if (good) {
         hunt(&loop);
         if (loop.failed) {
@@ -600,7 +603,7 @@ void tms_hunting_free(struct tms_hunting *hunting)
     if (hunting->work[0] != '\0') {
         tms_remove_tree(hunting->work);
     }
-    tms_hunt_directory_close(&hunting->store);
+    tms_hunt_directory_close(&hunting->directory);
     tms_chooser_clear(&hunting->chooser);
     tms_hunt_clear(&hunting->hunt);
     free(hunting->key);

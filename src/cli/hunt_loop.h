@@ -69,7 +69,7 @@ struct tms_hunting {
     const struct tms_hunting_plan *plan;
     struct tms_hunt hunt;
     struct tms_chooser chooser;
-    struct tms_hunt_directory store;
+    struct tms_hunt_directory directory;
     char *key;           /* of the hunt */
     char work[PATH_MAX]; /* directory of temporary files, "": none */
     char input[PATH_MAX];

@@ -39,7 +39,7 @@ int tms_hunt_report(const struct tms_hunt *hunt, const struct tms_report_setting
 
 int tms_hunt_write_json(const struct tms_hunt *hunt, const char *path)
 {
-    char reason[TMS_STORE_REASON];
+    char reason[TMS_HUNT_REASON];
     json_t *result = path != NULL ? tms_hunt_json(hunt, false) : NULL;
     bool good = path == NULL || tms_json_write(path, result, reason);
 

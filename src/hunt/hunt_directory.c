@@ -20,18 +20,18 @@
 #define RESULT "result.json"
 #define RUNS   "runs.jsonl"
 
-__attribute__((format(printf, 2, 3))) static bool fail(char reason[TMS_STORE_REASON],
+__attribute__((format(printf, 2, 3))) static bool fail(char reason[TMS_HUNT_REASON],
                                                        const char *format, ...)
 {
     va_list arguments;
 
     va_start(arguments, format);
-    vsnprintf(reason, TMS_STORE_REASON, format, arguments);
+    vsnprintf(reason, TMS_HUNT_REASON, format, arguments);
     va_end(arguments);
     return false;
 }
 
-static bool fail_memory(char reason[TMS_STORE_REASON])
+static bool fail_memory(char reason[TMS_HUNT_REASON])
 {
     return fail(reason, "out of memory");
 }
@@ -58,32 +58,32 @@ static bool make_parts(const char *path)
 }
 
 /* Locks the directory, and opens runs.jsonl. */
-static bool open_parts(struct tms_hunt_directory *store, char reason[TMS_STORE_REASON])
+static bool open_parts(struct tms_hunt_directory *directory, char reason[TMS_HUNT_REASON])
 {
     char path[PATH_MAX];
 
-    store->lock = open(store->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (store->lock < 0) {
-        return fail(reason, "%s can't be opened: %s", store->path, strerror(errno));
+    directory->lock = open(directory->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (directory->lock < 0) {
+        return fail(reason, "%s can't be opened: %s", directory->path, strerror(errno));
     }
-    if (flock(store->lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-        return fail(reason, "%s is being written by another process", store->path);
+    if (flock(directory->lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+        return fail(reason, "%s is being written by another process", directory->path);
     }
-    store->runs = join(path, store->path, RUNS)
-                      ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666)
-                      : -1;
-    if (store->runs < 0 || !make_parts(store->path)) {
-        return fail(reason, "%s can't be written: %s", store->path, strerror(errno));
+    directory->runs = join(path, directory->path, RUNS)
+                          ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666)
+                          : -1;
+    if (directory->runs < 0 || !make_parts(directory->path)) {
+        return fail(reason, "%s can't be written: %s", directory->path, strerror(errno));
     }
     return true;
 }
 
-bool tms_hunt_directory_create(struct tms_hunt_directory *store, const char *path,
-                               char reason[TMS_STORE_REASON])
+bool tms_hunt_directory_create(struct tms_hunt_directory *directory, const char *path,
+                               char reason[TMS_HUNT_REASON])
 {
     char failed[PATH_MAX];
 
-    *store = (struct tms_hunt_directory){.runs = -1, .lock = -1};
+    *directory = (struct tms_hunt_directory){.runs = -1, .lock = -1};
     if (!tms_make_parent_directories(path, failed)) {
         return fail(reason, "the directory %.300s can't be made: %s", failed, strerror(errno));
     }
@@ -91,27 +91,27 @@ bool tms_hunt_directory_create(struct tms_hunt_directory *store, const char *pat
         return fail(reason, "the directory %.300s can't be made: %s", path,
                     errno == EEXIST ? "it is there already" : strerror(errno));
     }
-    snprintf(store->path, sizeof(store->path), "%s", path);
-    return open_parts(store, reason);
+    snprintf(directory->path, sizeof(directory->path), "%s", path);
+    return open_parts(directory, reason);
 }
 
-bool tms_hunt_directory_open(struct tms_hunt_directory *store, const char *path,
-                             char reason[TMS_STORE_REASON])
+bool tms_hunt_directory_open(struct tms_hunt_directory *directory, const char *path,
+                             char reason[TMS_HUNT_REASON])
 {
-    *store = (struct tms_hunt_directory){.runs = -1, .lock = -1};
-    snprintf(store->path, sizeof(store->path), "%s", path);
-    return open_parts(store, reason);
+    *directory = (struct tms_hunt_directory){.runs = -1, .lock = -1};
+    snprintf(directory->path, sizeof(directory->path), "%s", path);
+    return open_parts(directory, reason);
 }
 
-void tms_hunt_directory_close(struct tms_hunt_directory *store)
+void tms_hunt_directory_close(struct tms_hunt_directory *directory)
 {
-    if (store->runs >= 0) {
-        close(store->runs);
+    if (directory->runs >= 0) {
+        close(directory->runs);
     }
-    if (store->lock >= 0) {
-        close(store->lock);
+    if (directory->lock >= 0) {
+        close(directory->lock);
     }
-    *store = (struct tms_hunt_directory){.runs = -1, .lock = -1};
+    *directory = (struct tms_hunt_directory){.runs = -1, .lock = -1};
 }
 
 /* ---- writing ------------------------------------------------------------------------------ */
@@ -130,7 +130,7 @@ static bool write_all(int fd, const char *bytes, size_t length)
 }
 
 static bool replace_file(const char *path, const char *bytes, size_t length,
-                         char reason[TMS_STORE_REASON])
+                         char reason[TMS_HUNT_REASON])
 {
     struct tms_replace replace;
     char why[TMS_REPLACE_REASON];
@@ -147,13 +147,13 @@ static bool replace_file(const char *path, const char *bytes, size_t length,
            fail(reason, "%.200s could not be written: %s", path, strerror(errno));
 }
 
-bool tms_hunt_directory_write(const struct tms_hunt_directory *store, const char *name,
-                              const char *bytes, size_t length, char reason[TMS_STORE_REASON])
+bool tms_hunt_directory_write(const struct tms_hunt_directory *directory, const char *name,
+                              const char *bytes, size_t length, char reason[TMS_HUNT_REASON])
 {
     char path[PATH_MAX];
 
-    return join(path, store->path, name) ? replace_file(path, bytes, length, reason)
-                                         : fail(reason, "%.200s is too long", store->path);
+    return join(path, directory->path, name) ? replace_file(path, bytes, length, reason)
+                                             : fail(reason, "%.200s is too long", directory->path);
 }
 
 /* The text of an object and a line end; NULL if out of memory. */
@@ -171,7 +171,7 @@ char *tms_json_line(const json_t *object)
     return line;
 }
 
-bool tms_json_write(const char *path, const json_t *object, char reason[TMS_STORE_REASON])
+bool tms_json_write(const char *path, const json_t *object, char reason[TMS_HUNT_REASON])
 {
     char *line = tms_json_line(object);
     bool good = line != NULL ? replace_file(path, line, strlen(line), reason) : fail_memory(reason);
@@ -180,46 +180,46 @@ bool tms_json_write(const char *path, const json_t *object, char reason[TMS_STOR
     return good;
 }
 
-bool tms_hunt_directory_write_json(const struct tms_hunt_directory *store, const char *name,
-                                   const json_t *object, char reason[TMS_STORE_REASON])
+bool tms_hunt_directory_write_json(const struct tms_hunt_directory *directory, const char *name,
+                                   const json_t *object, char reason[TMS_HUNT_REASON])
 {
     char path[PATH_MAX];
 
-    return join(path, store->path, name) ? tms_json_write(path, object, reason)
-                                         : fail(reason, "%.200s is too long", store->path);
+    return join(path, directory->path, name) ? tms_json_write(path, object, reason)
+                                             : fail(reason, "%.200s is too long", directory->path);
 }
 
 /* Truncates the file after a partial write, so that it contains only whole lines. */
-bool tms_hunt_directory_add_run(struct tms_hunt_directory *store, const json_t *record,
-                                char reason[TMS_STORE_REASON])
+bool tms_hunt_directory_add_run(struct tms_hunt_directory *directory, const json_t *record,
+                                char reason[TMS_HUNT_REASON])
 {
     char *line = tms_json_line(record);
-    off_t before = lseek(store->runs, 0, SEEK_END);
+    off_t before = lseek(directory->runs, 0, SEEK_END);
 
     if (line == NULL) {
         return fail_memory(reason);
     }
-    bool good = write_all(store->runs, line, strlen(line));
+    bool good = write_all(directory->runs, line, strlen(line));
     int error = errno;
-    if (!good && before >= 0 && ftruncate(store->runs, before) != 0) {
+    if (!good && before >= 0 && ftruncate(directory->runs, before) != 0) {
         error = errno;
     }
     free(line);
-    return good ||
-           fail(reason, "%.200s/" RUNS " could not be written: %s", store->path, strerror(error));
+    return good || fail(reason, "%.200s/" RUNS " could not be written: %s", directory->path,
+                        strerror(error));
 }
 
-bool tms_hunt_directory_add_log(struct tms_hunt_directory *store, uint64_t index, const char *bytes,
-                                size_t length, char reason[TMS_STORE_REASON])
+bool tms_hunt_directory_add_log(struct tms_hunt_directory *directory, uint64_t index,
+                                const char *bytes, size_t length, char reason[TMS_HUNT_REASON])
 {
     char name[64];
 
-    if (store->logs >= TMS_STORE_LOGS || length == 0) {
+    if (directory->logs >= TMS_HUNT_LOGS || length == 0) {
         return true;
     }
-    store->logs++;
+    directory->logs++;
     snprintf(name, sizeof(name), "logs/run-%llu.txt", (unsigned long long)index);
-    return tms_hunt_directory_write(store, name, bytes, length, reason);
+    return tms_hunt_directory_write(directory, name, bytes, length, reason);
 }
 
 /* Validates an id, which comes from a file and becomes a file name. */
@@ -229,8 +229,8 @@ static bool is_id(const char *id)
            id[3 + strspn(id + 3, "0123456789abcdef")] == '\0' && strlen(id) < 40;
 }
 
-static bool write_schedules(const struct tms_hunt_directory *store, const struct tms_hunt *hunt,
-                            char reason[TMS_STORE_REASON])
+static bool write_schedules(const struct tms_hunt_directory *directory, const struct tms_hunt *hunt,
+                            char reason[TMS_HUNT_REASON])
 {
     json_t *firsts = tms_hunt_firsts(hunt), *record;
     const char *id;
@@ -242,22 +242,23 @@ static bool write_schedules(const struct tms_hunt_directory *store, const struct
         char name[64];
         if (good && is_id(id)) {
             snprintf(name, sizeof(name), "schedules/%s", id);
-            good = tms_hunt_directory_write(store, name, schedule, strlen(schedule), reason);
+            good = tms_hunt_directory_write(directory, name, schedule, strlen(schedule), reason);
         }
     }
     json_decref(firsts);
     return good;
 }
 
-bool tms_hunt_directory_write_result(const struct tms_hunt_directory *store,
+bool tms_hunt_directory_write_result(const struct tms_hunt_directory *directory,
                                      const struct tms_hunt *hunt, bool partial,
-                                     char reason[TMS_STORE_REASON])
+                                     char reason[TMS_HUNT_REASON])
 {
-    bool good = partial || write_schedules(store, hunt, reason);
+    bool good = partial || write_schedules(directory, hunt, reason);
     json_t *result = good ? tms_hunt_json(hunt, partial) : NULL;
 
-    good = good && (result != NULL ? tms_hunt_directory_write_json(store, RESULT, result, reason)
-                                   : fail_memory(reason));
+    good =
+        good && (result != NULL ? tms_hunt_directory_write_json(directory, RESULT, result, reason)
+                                : fail_memory(reason));
     json_decref(result);
     return good;
 }
@@ -267,16 +268,16 @@ bool tms_hunt_directory_write_result(const struct tms_hunt_directory *store,
 void tms_hunt_directory_json_path(const char *path, char json[PATH_MAX])
 {
     struct stat status;
-    bool directory = stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+    bool is_directory = stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 
-    if (!directory || !join(json, path, RESULT)) {
+    if (!is_directory || !join(json, path, RESULT)) {
         snprintf(json, PATH_MAX, "%s", path);
     }
 }
 
 /* One line of runs.jsonl; `last`: it has no line end, and may be cut off. */
 static bool take_line(struct tms_hunt *hunt, const char *line, size_t length, bool last,
-                      const char *path, size_t number, char reason[TMS_STORE_REASON])
+                      const char *path, size_t number, char reason[TMS_HUNT_REASON])
 {
     json_error_t error;
     json_t *record = json_loadb(line, length, JSON_REJECT_DUPLICATES, &error);
@@ -288,7 +289,7 @@ static bool take_line(struct tms_hunt *hunt, const char *line, size_t length, bo
     return tms_hunt_add(hunt, record, NULL) != TMS_NEWS_FAILED || fail_memory(reason);
 }
 
-static bool load_runs(struct tms_hunt *hunt, const char *path, char reason[TMS_STORE_REASON])
+static bool load_runs(struct tms_hunt *hunt, const char *path, char reason[TMS_HUNT_REASON])
 {
     FILE *in = fopen(path, "re");
     char *line = NULL;
@@ -311,7 +312,7 @@ static bool load_runs(struct tms_hunt *hunt, const char *path, char reason[TMS_S
     return good;
 }
 
-static bool load_result(struct tms_hunt *hunt, const char *path, char reason[TMS_STORE_REASON])
+static bool load_result(struct tms_hunt *hunt, const char *path, char reason[TMS_HUNT_REASON])
 {
     json_error_t error;
     json_t *result = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
@@ -335,7 +336,7 @@ static bool load_result(struct tms_hunt *hunt, const char *path, char reason[TMS
     return good || fail_memory(reason);
 }
 
-bool tms_hunt_directory_load(struct tms_hunt *hunt, const char *path, char reason[TMS_STORE_REASON])
+bool tms_hunt_directory_load(struct tms_hunt *hunt, const char *path, char reason[TMS_HUNT_REASON])
 {
     char json[PATH_MAX], runs[PATH_MAX];
 

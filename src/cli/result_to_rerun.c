@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Results whose program is run again; see hunt_source.h. */
-#include "cli/hunt_source.h"
+/* Results whose program is run again; see result_to_rerun.h. */
+#include "cli/result_to_rerun.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -60,22 +60,22 @@ static void add_list(struct tms_words *words, const json_t *list)
 }
 
 /* A hunt has its words and options, a run its command line. */
-static bool read_program(struct tms_hunt_source *source)
+static bool read_program(struct tms_rerun *rerun)
 {
-    const json_t *hunts = json_object_get(json_object_get(source->result, "hunt"), "hunts");
+    const json_t *hunts = json_object_get(json_object_get(rerun->result, "hunt"), "hunts");
     const json_t *hunt = json_array_get(hunts, 0);
-    const char *command = json_string_value(json_object_get(source->result, "command"));
+    const char *command = json_string_value(json_object_get(rerun->result, "command"));
     const char *directory = json_string_value(json_object_get(hunt, "directory"));
 
-    add_list(&source->program, json_object_get(hunt, "program"));
-    add_list(&source->options, json_object_get(hunt, "options"));
-    if (source->program.count == 0 && command != NULL) {
-        split_command(command, &source->program);
+    add_list(&rerun->program, json_object_get(hunt, "program"));
+    add_list(&rerun->options, json_object_get(hunt, "options"));
+    if (rerun->program.count == 0 && command != NULL) {
+        split_command(command, &rerun->program);
     }
     if (directory != NULL) {
-        snprintf(source->directory, sizeof(source->directory), "%s", directory);
+        snprintf(rerun->working_directory, sizeof(rerun->working_directory), "%s", directory);
     }
-    if (source->program.failed || source->options.failed) {
+    if (rerun->program.failed || rerun->options.failed) {
         tms_say("out of memory");
         return false;
     }
@@ -84,7 +84,7 @@ static bool read_program(struct tms_hunt_source *source)
 
 /* ---- opening -------------------------------------------------------------------------- */
 
-static bool say(bool good, const char *reason)
+static bool say_unless(bool good, const char *reason)
 {
     if (!good) {
         tms_say("%s", reason);
@@ -92,36 +92,36 @@ static bool say(bool good, const char *reason)
     return good;
 }
 
-static void find_input(struct tms_hunt_source *source, const char *directory)
+static void find_input(struct tms_rerun *rerun, const char *directory)
 {
-    int length = snprintf(source->input, sizeof(source->input), "%s/input", directory);
+    int length = snprintf(rerun->input, sizeof(rerun->input), "%s/input", directory);
 
-    if (length >= (int)sizeof(source->input) || access(source->input, R_OK) != 0) {
-        source->input[0] = '\0';
+    if (length >= (int)sizeof(rerun->input) || access(rerun->input, R_OK) != 0) {
+        rerun->input[0] = '\0';
     }
 }
 
-static bool open_directory(struct tms_hunt_source *source, const char *path, bool update)
+static bool open_directory(struct tms_rerun *rerun, const char *path, bool update)
 {
-    char reason[TMS_STORE_REASON] = "out of memory";
+    char reason[TMS_HUNT_REASON] = "out of memory";
 
-    source->stored = true;
-    find_input(source, path);
-    if ((update && !say(tms_hunt_directory_open(&source->store, path, reason), reason)) ||
-        !say(tms_hunt_directory_load(&source->hunt, path, reason), reason)) {
+    rerun->is_directory = true;
+    find_input(rerun, path);
+    if ((update && !say_unless(tms_hunt_directory_open(&rerun->directory, path, reason), reason)) ||
+        !say_unless(tms_hunt_directory_load(&rerun->hunt, path, reason), reason)) {
         return false;
     }
-    source->result = tms_hunt_json(&source->hunt, false);
-    return say(source->result != NULL, "out of memory");
+    rerun->result = tms_hunt_json(&rerun->hunt, false);
+    return say_unless(rerun->result != NULL, "out of memory");
 }
 
-bool tms_hunt_source_open(struct tms_hunt_source *source, const char *path, bool update)
+bool tms_rerun_open(struct tms_rerun *rerun, const char *path, bool update)
 {
     char whole[PATH_MAX];
     struct stat status;
 
-    *source = (struct tms_hunt_source){.store = {.runs = -1, .lock = -1}};
-    if (!say(tms_hunt_init(&source->hunt), "out of memory")) {
+    *rerun = (struct tms_rerun){.directory = {.runs = -1, .lock = -1}};
+    if (!say_unless(tms_hunt_init(&rerun->hunt), "out of memory")) {
         return false;
     }
     if (realpath(path, whole) == NULL || stat(whole, &status) != 0) {
@@ -129,32 +129,32 @@ bool tms_hunt_source_open(struct tms_hunt_source *source, const char *path, bool
         return false;
     }
     if (S_ISDIR(status.st_mode)) {
-        return open_directory(source, whole, update) && read_program(source);
+        return open_directory(rerun, whole, update) && read_program(rerun);
     }
-    source->result = tms_run_json(whole);
-    if (source->result == NULL) {
+    rerun->result = tms_run_json(whole);
+    if (rerun->result == NULL) {
         tms_say("%s is not a result; expected the directory of a hunt, or a file written by run "
                 "--json or hunt --json",
                 path);
         return false;
     }
-    return read_program(source);
+    return read_program(rerun);
 }
 
-void tms_hunt_source_close(struct tms_hunt_source *source)
+void tms_rerun_close(struct tms_rerun *rerun)
 {
-    json_decref(source->result);
-    tms_hunt_clear(&source->hunt);
-    tms_hunt_directory_close(&source->store);
-    tms_words_free(&source->program);
-    tms_words_free(&source->options);
+    json_decref(rerun->result);
+    tms_hunt_clear(&rerun->hunt);
+    tms_hunt_directory_close(&rerun->directory);
+    tms_words_free(&rerun->program);
+    tms_words_free(&rerun->options);
 }
 
 /* ---- findings ------------------------------------------------------------------------- */
 
-static const json_t *judged(const struct tms_hunt_source *source)
+static const json_t *judged(const struct tms_rerun *rerun)
 {
-    const json_t *results = json_object_get(source->result, "results");
+    const json_t *results = json_object_get(rerun->result, "results");
 
     for (size_t i = 0; i < json_array_size(results); i++) {
         const json_t *result = json_array_get(results, i);
@@ -173,9 +173,9 @@ static const char *text_of(const json_t *object, const char *key)
     return text != NULL ? text : "";
 }
 
-const json_t *tms_hunt_source_finding(const struct tms_hunt_source *source, const char *id)
+const json_t *tms_rerun_finding(const struct tms_rerun *rerun, const char *id)
 {
-    const json_t *list = judged(source);
+    const json_t *list = judged(rerun);
 
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *finding = json_array_get(list, i);
@@ -192,9 +192,9 @@ bool tms_is_finding_id(const char *word)
            word[3 + strspn(word + 3, "0123456789abcdef")] == '\0';
 }
 
-int tms_hunt_source_no_id(const struct tms_hunt_source *source, const char *path, const char *id)
+int tms_rerun_no_id(const struct tms_rerun *rerun, const char *path, const char *id)
 {
-    const json_t *list = judged(source);
+    const json_t *list = judged(rerun);
     size_t count = json_array_size(list);
     char ids[IDS_MOST * 40] = "";
 
@@ -210,7 +210,7 @@ int tms_hunt_source_no_id(const struct tms_hunt_source *source, const char *path
                    count > IDS_MOST ? " and more" : "");
 }
 
-void tms_hunt_source_describe(const json_t *finding)
+void tms_rerun_describe(const json_t *finding)
 {
     const char *variable = text_of(json_object_get(finding, "variable"), "name");
 
@@ -226,24 +226,23 @@ void tms_hunt_source_describe(const json_t *finding)
 
 /* ---- running -------------------------------------------------------------------------- */
 
-bool tms_hunt_source_program(const struct tms_hunt_source *source,
-                             const struct tms_operands *operands, size_t first,
-                             struct tms_operands *program)
+bool tms_rerun_program(const struct tms_rerun *rerun, const struct tms_operands *operands,
+                       size_t first, struct tms_operands *program)
 {
     if (operands->count > first) {
         *program = (struct tms_operands){operands->text + first, operands->count - first};
         return true;
     }
-    if (source->program.count == 0) {
+    if (rerun->program.count == 0) {
         tms_say("the result does not say which program it is about; name it after \"--\"");
         return false;
     }
-    if (source->directory[0] != '\0' && chdir(source->directory) != 0) {
-        tms_say("%s, where the program ran, can't be entered: %s", source->directory,
+    if (rerun->working_directory[0] != '\0' && chdir(rerun->working_directory) != 0) {
+        tms_say("%s, where the program ran, can't be entered: %s", rerun->working_directory,
                 strerror(errno));
         return false;
     }
     *program =
-        (struct tms_operands){(const char *const *)source->program.text, source->program.count};
+        (struct tms_operands){(const char *const *)rerun->program.text, rerun->program.count};
     return true;
 }
