@@ -18,12 +18,14 @@
 #include "runtime/core/kernel_channels.h"
 #include "runtime/intercept/interpose.h"
 
+/* The callee, that is the kernel or the C library, has written to the buffer. */
 static void filled(void *buffer, size_t size, uintptr_t pc)
 {
     TMS_RT_REPORT(tms_rt_access(thread, (uintptr_t)buffer, size, TMS_RT_WRITE, pc));
 }
 
-static void taken(const void *buffer, size_t size, uintptr_t pc)
+/* It will read the buffer. */
+static void read_by_callee(const void *buffer, size_t size, uintptr_t pc)
 {
     TMS_RT_REPORT(tms_rt_access(thread, (uintptr_t)buffer, size, TMS_RT_READ, pc));
 }
@@ -73,11 +75,11 @@ static void sends(int file)
         return came;                                                                               \
     }
 
-#define TAKES(name, parameters, arguments)                                                         \
+#define CALLEE_READS(name, parameters, arguments)                                                  \
     TMS_RT_REAL(ssize_t, name, parameters)                                                         \
     TMS_RT_INTERPOSE ssize_t name parameters                                                       \
     {                                                                                              \
-        taken(buffer, size, TMS_RT_PC());                                                          \
+        read_by_callee(buffer, size, TMS_RT_PC());                                                 \
         return real_##name() arguments;                                                            \
     }
 
@@ -86,7 +88,7 @@ static void sends(int file)
     TMS_RT_REAL(ssize_t, name, parameters)                                                         \
     TMS_RT_INTERPOSE ssize_t name parameters                                                       \
     {                                                                                              \
-        taken(buffer, size, TMS_RT_PC());                                                          \
+        read_by_callee(buffer, size, TMS_RT_PC());                                                 \
         sends(file);                                                                               \
         return real_##name() arguments;                                                            \
     }
@@ -112,10 +114,10 @@ RECEIVES(__recvfrom_chk,
          (file, buffer, size, room, flags, address, length))
 
 SENDS(write, (int file, const void *buffer, size_t size), (file, buffer, size))
-TAKES(pwrite, (int file, const void *buffer, size_t size, off_t offset),
-      (file, buffer, size, offset))
-TAKES(pwrite64, (int file, const void *buffer, size_t size, off64_t offset),
-      (file, buffer, size, offset))
+CALLEE_READS(pwrite, (int file, const void *buffer, size_t size, off_t offset),
+             (file, buffer, size, offset))
+CALLEE_READS(pwrite64, (int file, const void *buffer, size_t size, off64_t offset),
+             (file, buffer, size, offset))
 SENDS(send, (int file, const void *buffer, size_t size, int flags), (file, buffer, size, flags))
 SENDS(sendto,
       (int file, const void *buffer, size_t size, int flags, __CONST_SOCKADDR_ARG address,
@@ -154,10 +156,10 @@ static void filled_each(const struct iovec *part, size_t count, ssize_t came, ui
     }
 }
 
-static void taken_each(const struct iovec *part, size_t count, uintptr_t pc)
+static void read_each_by_callee(const struct iovec *part, size_t count, uintptr_t pc)
 {
     for (size_t i = 0; i < count; i++) {
-        taken(part[i].iov_base, part[i].iov_len, pc);
+        read_by_callee(part[i].iov_base, part[i].iov_len, pc);
     }
 }
 
@@ -175,7 +177,7 @@ TMS_RT_INTERPOSE ssize_t readv(int file, const struct iovec *part, int count)
 TMS_RT_REAL(ssize_t, writev, (int, const struct iovec *, int))
 TMS_RT_INTERPOSE ssize_t writev(int file, const struct iovec *part, int count)
 {
-    taken_each(part, count < 0 ? 0 : (size_t)count, TMS_RT_PC());
+    read_each_by_callee(part, count < 0 ? 0 : (size_t)count, TMS_RT_PC());
     sends(file);
     return real_writev()(file, part, count);
 }
@@ -194,7 +196,7 @@ TMS_RT_INTERPOSE ssize_t recvmsg(int file, struct msghdr *message, int flags)
 TMS_RT_REAL(ssize_t, sendmsg, (int, const struct msghdr *, int))
 TMS_RT_INTERPOSE ssize_t sendmsg(int file, const struct msghdr *message, int flags)
 {
-    taken_each(message->msg_iov, message->msg_iovlen, TMS_RT_PC());
+    read_each_by_callee(message->msg_iov, message->msg_iovlen, TMS_RT_PC());
     sends(file);
     return real_sendmsg()(file, message, flags);
 }
@@ -207,7 +209,8 @@ TMS_RT_INTERPOSE ssize_t sendmsg(int file, const struct msghdr *message, int fla
     TMS_RT_INTERPOSE size_t name parameters                                                        \
     {                                                                                              \
         size_t came = real_##name() arguments;                                                     \
-        filled(buffer, came *size, TMS_RT_PC());                                                   \
+        size_t bytes = size * came;                                                                \
+        filled(buffer, bytes, TMS_RT_PC());                                                        \
         return came;                                                                               \
     }
 
@@ -219,7 +222,7 @@ READS_STREAM(__fread_chk, (void *buffer, size_t room, size_t size, size_t count,
 TMS_RT_REAL(size_t, fwrite, (const void *, size_t, size_t, FILE *))
 TMS_RT_INTERPOSE size_t fwrite(const void *buffer, size_t size, size_t count, FILE *stream)
 {
-    taken(buffer, size * count, TMS_RT_PC());
+    read_by_callee(buffer, size * count, TMS_RT_PC());
     return real_fwrite()(buffer, size, count, stream);
 }
 
