@@ -371,7 +371,7 @@ void tms_rt_thread_start(struct tms_rt_thread *child, uintptr_t entry, uintptr_t
     child->tid = syscall(SYS_gettid);
     child->stack_low = low;
     child->stack_high = high;
-    if ((tms_rt_mode.records_sync && !tms_rt_spool_is_full()) || child->index <= DESCRIBED) {
+    if ((tms_rt_mode.records_sync && !tms_rt_spool_is_out_of_room()) || child->index <= DESCRIBED) {
         spool_thread(child, "");
     }
     struct tms_spool_header *header = tms_rt_spool_header();

@@ -42,7 +42,7 @@ static struct {
     _Atomic uint32_t record_count;
     struct tms_spool_chunk *rests[RESTS]; /* of threads that have ended, with room left */
     unsigned rest_count;
-    bool full; /* no room for more events */
+    bool out_of_room; /* for more events */
     /* Nonzero in the process that opened the spool: the kernel clears it in a child. */
     _Atomic uint32_t *ours;
 } spool;
@@ -203,7 +203,7 @@ static void forget(void)
     spool.records = NULL;
     spool.record_count = 0;
     spool.rest_count = 0;
-    spool.full = false;
+    spool.out_of_room = false;
 }
 
 bool tms_rt_spool_open(const char *pattern, uint64_t max_size)
@@ -278,14 +278,15 @@ static struct tms_spool_chunk *take_rest(uint32_t thread)
 static struct tms_spool_chunk *new_chunk(uint32_t kind, uint32_t thread)
 {
     uint64_t at = spool.header->end, end = at + TMS_SPOOL_CHUNK;
-    bool full = kind == TMS_SPOOL_EVENTS && spool.events_limit != 0 && end > spool.events_limit;
+    bool over_limit =
+        kind == TMS_SPOOL_EVENTS && spool.events_limit != 0 && end > spool.events_limit;
 
-    if (full || !back_ahead(end)) {
-        spool.full = spool.full || kind == TMS_SPOOL_EVENTS;
+    if (over_limit || !back_ahead(end)) {
+        spool.out_of_room = spool.out_of_room || kind == TMS_SPOOL_EVENTS;
         bool along = kind == TMS_SPOOL_EVENTS && !tms_rt_mode.records;
-        uint32_t loss = full    ? along ? TMS_SPOOL_LOST_ALONG : TMS_SPOOL_LOST_SIZE
-                        : along ? TMS_SPOOL_LOST_ALONG_ROOM
-                                : TMS_SPOOL_LOST_ROOM;
+        uint32_t loss = over_limit ? along ? TMS_SPOOL_LOST_ALONG : TMS_SPOOL_LOST_SIZE
+                        : along    ? TMS_SPOOL_LOST_ALONG_ROOM
+                                   : TMS_SPOOL_LOST_ROOM;
         __atomic_fetch_or(&spool.header->lost, loss, __ATOMIC_RELAXED);
         return NULL;
     }
@@ -314,8 +315,8 @@ static bool next_chunk(struct tms_rt_thread *t, uint64_t number)
 {
     tms_rt_mutex_lock(&spool.lock);
     bool rest = t->events == NULL && spool.rest_count > 0;
-    struct tms_spool_chunk *chunk = spool.header == NULL || spool.full ? NULL
-                                    : rest                             ? take_rest(t->index)
+    struct tms_spool_chunk *chunk = spool.header == NULL || spool.out_of_room ? NULL
+                                    : rest                                    ? take_rest(t->index)
                                            : new_chunk(TMS_SPOOL_EVENTS, t->index);
     tms_rt_mutex_unlock(&spool.lock);
     t->events = chunk;
@@ -396,9 +397,9 @@ void tms_rt_spool_renewal(struct tms_rt_thread *t, uint8_t kind, uintptr_t addre
     }
 }
 
-bool tms_rt_spool_is_full(void)
+bool tms_rt_spool_is_out_of_room(void)
 {
-    return __atomic_load_n(&spool.full, __ATOMIC_RELAXED);
+    return __atomic_load_n(&spool.out_of_room, __ATOMIC_RELAXED);
 }
 
 void tms_rt_spool_thread_ends(struct tms_rt_thread *t)

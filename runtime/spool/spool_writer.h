@@ -16,7 +16,7 @@ struct tms_spool_header *tms_rt_spool_header(void);
  * Is there no room for more events? Records are still written, unless the disk is full as well:
  * --max-size limits events only.
  */
-bool tms_rt_spool_is_full(void);
+bool tms_rt_spool_is_out_of_room(void);
 /* The thread has ended: offers the rest of its chunk to others. */
 void tms_rt_spool_thread_ends(struct tms_rt_thread *thread);
 /* Nanoseconds of the monotonic clock. */
