@@ -26,13 +26,14 @@ struct identity {
     uint64_t tables, histories;
 };
 
-static bool identify(struct tms_history *history, struct identity *is)
+static bool identify(struct tms_history *history, struct identity *identity)
 {
     static const char *const asked[] = {
         "PRAGMA application_id", "PRAGMA user_version", "SELECT COUNT(*) FROM sqlite_master",
         "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name IN ('results',"
         " 'findings', 'occurrences', 'suppressions')"};
-    uint64_t *const answers[] = {&is->application, &is->version, &is->tables, &is->histories};
+    uint64_t *const answers[] = {&identity->application, &identity->version, &identity->tables,
+                                 &identity->histories};
     bool good = true;
 
     for (size_t i = 0; good && i < TMS_LENGTH(asked); i++) {
@@ -41,39 +42,41 @@ static bool identify(struct tms_history *history, struct identity *is)
     return good;
 }
 
-static bool is_empty(const struct identity *is)
+static bool is_empty(const struct identity *identity)
 {
-    return is->application == 0 && is->version == 0 && is->tables == 0;
+    return identity->application == 0 && identity->version == 0 && identity->tables == 0;
 }
 
 /* False after a sentence: a database that is none of ours is left alone. */
-static bool is_usable(struct tms_history *history, const struct identity *is)
+static bool is_usable(struct tms_history *history, const struct identity *identity)
 {
-    bool old = is->application == 0 && is->version > 0 && is->histories == HISTORY_TABLES;
+    bool old = identity->application == 0 && identity->version > 0 &&
+               identity->histories == HISTORY_TABLES;
 
-    if (is->application != TMS_HISTORY_APPLICATION && !old && !is_empty(is)) {
+    if (identity->application != TMS_HISTORY_APPLICATION && !old && !is_empty(identity)) {
         return tms_history_fail(
             history, "%.200s is a database of another program; choose another file with --store",
             history->path);
     }
-    return is->version <= TMS_HISTORY_VERSION ||
+    return identity->version <= TMS_HISTORY_VERSION ||
            tms_history_fail(history,
                             "%.200s has schema version %llu, and this tmesis knows up to %zu: use "
                             "a newer tmesis",
-                            history->path, (unsigned long long)is->version, TMS_HISTORY_VERSION);
+                            history->path, (unsigned long long)identity->version,
+                            TMS_HISTORY_VERSION);
 }
 
 /* In a transaction, so that of two processes that migrate it, the second finds it done. */
 static bool migrate(struct tms_history *history)
 {
-    struct identity is = {0};
+    struct identity identity = {0};
     char pragmas[96];
 
     if (!tms_sql_execute(history, "BEGIN IMMEDIATE")) {
         return false;
     }
-    bool good = identify(history, &is) && is_usable(history, &is);
-    for (size_t i = is.version; good && i < TMS_HISTORY_VERSION; i++) {
+    bool good = identify(history, &identity) && is_usable(history, &identity);
+    for (size_t i = identity.version; good && i < TMS_HISTORY_VERSION; i++) {
         good = tms_sql_execute(history, tms_history_steps[i]);
     }
     snprintf(pragmas, sizeof(pragmas), "PRAGMA user_version = %zu; PRAGMA application_id = %u",
@@ -95,19 +98,19 @@ static bool try_writing(struct tms_history *history)
 /* Only a creator fills an empty file, and a reader never writes to a history of today's version. */
 static bool prepare(struct tms_history *history, enum tms_history_access access)
 {
-    struct identity is = {0};
+    struct identity identity = {0};
 
     /* Identified in one transaction, because another process may be creating it. */
     if (!tms_sql_execute(history, "PRAGMA foreign_keys = ON; BEGIN") ||
-        !tms_sql_end(history, identify(history, &is)) || !is_usable(history, &is)) {
+        !tms_sql_end(history, identify(history, &identity)) || !is_usable(history, &identity)) {
         return false;
     }
-    if (is_empty(&is) && access != TMS_HISTORY_CREATE) {
+    if (is_empty(&identity) && access != TMS_HISTORY_CREATE) {
         return tms_history_fail(history,
                                 "%.200s is empty; tmesis history import or --store makes a history",
                                 history->path);
     }
-    bool good = is.version == TMS_HISTORY_VERSION || migrate(history);
+    bool good = identity.version == TMS_HISTORY_VERSION || migrate(history);
     return good && (access == TMS_HISTORY_READ ? tms_sql_execute(history, "PRAGMA query_only = ON")
                                                : try_writing(history));
 }
