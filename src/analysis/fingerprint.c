@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hashes the patterns of findings; see fingerprint.h. */
+/* Hashes what identifies a finding; see fingerprint.h. */
 #define XXH_STATIC_LINKING_ONLY /* the hash state lives on the stack */
 #include "analysis/fingerprint.h"
 
