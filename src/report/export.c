@@ -19,7 +19,7 @@ static const struct document {
      .write = tms_export_junit,
      .by_part = true},
     {.format = {"github", "text/plain", "annotations that a GitHub workflow step prints"},
-     .write = tms_export_annotations},
+     .write = tms_export_github},
     {.format = {"markdown", "text/markdown", "Markdown, for a comment on a pull request"},
      .write = tms_export_markdown},
     {.format = {"csv", "text/csv", "CSV, a row for each finding"}, .write = tms_export_csv},

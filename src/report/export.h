@@ -67,7 +67,7 @@ bool tms_export_is_shown(const struct tms_export_entry *entry);
 /* TMS_OK or TMS_ERR_MEMORY. */
 int tms_export_sarif(const struct tms_export_job *job);
 int tms_export_junit(const struct tms_export_job *job);
-int tms_export_annotations(const struct tms_export_job *job);
+int tms_export_github(const struct tms_export_job *job);
 int tms_export_markdown(const struct tms_export_job *job);
 int tms_export_csv(const struct tms_export_job *job);
 int tms_export_html(const struct tms_export_job *job);

@@ -82,7 +82,7 @@ static void put_troubles(const struct tms_export_job *job)
     }
 }
 
-int tms_export_annotations(const struct tms_export_job *job)
+int tms_export_github(const struct tms_export_job *job)
 {
     struct tms_exported exported;
     int code = TMS_OK;
