@@ -434,7 +434,7 @@ bool tms_judge_is_busy(const struct tms_judge *judge, uint32_t function)
     return 2 * counts->busy > counts->ended;
 }
 
-bool tms_judge_is_interleaved(const struct tms_judge *judge, uint32_t function)
+bool tms_judge_counts_as_interleaved(const struct tms_judge *judge, uint32_t function)
 {
     const struct tms_judge_function *counts = &judge->functions[function];
 

@@ -17,16 +17,6 @@ void tms_judge_resolve(struct tms_run *run, tms_stack_of *stack_of, void *user);
 
 /* ---- inside --------------------------------------------------------------------------- */
 
-/* A driver by its busy executions, or main. */
-bool tms_judge_is_driver(const struct tms_judge_engine *engine, uint32_t function);
-
-/*
- * The level of a pattern in a block. For two variables `culprit` is the function of the other
- * block, 0: none that counts.
- */
-enum tms_level tms_judge_level(const struct tms_judge_engine *engine, enum tms_pattern pattern,
-                               uint32_t function, uint64_t cut, uint32_t culprit);
-
 /* The pattern of a prediction. */
 struct tms_judge_predicted {
     enum tms_pattern pattern;

@@ -4,6 +4,7 @@
 
 #include "judge/import_judgement.h"
 #include "judge/judge_entries.h"
+#include "judge/pattern_levels.h"
 #include "spec/identity.h"
 
 static uint8_t kind_of_own(const struct tms_judge_step *step, bool second)

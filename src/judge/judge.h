@@ -599,6 +599,6 @@ bool tms_judge_is_busy(const struct tms_judge *judge, uint32_t function);
  * More than half of its executions used the same lock or atomic too often, at least half of the
  * counted ones were interleaved, or too few count.
  */
-bool tms_judge_is_interleaved(const struct tms_judge *judge, uint32_t function);
+bool tms_judge_counts_as_interleaved(const struct tms_judge *judge, uint32_t function);
 
 #endif

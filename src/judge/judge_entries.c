@@ -5,6 +5,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "judge/pattern_levels.h"
+
 struct tms_judge_entry *tms_judge_add_entry(struct tms_judge_work *work)
 {
     struct tms_judgement *judgement =
@@ -61,7 +63,7 @@ void tms_judge_set_block(struct tms_judge_work *work, struct tms_judgement *judg
 {
     judgement->executions = tms_judge_executions(work->engine, function);
     judgement->driver = tms_judge_is_driver(work->engine, function);
-    judgement->interleaved = tms_judge_usually_interleaved(work->engine, function);
+    judgement->interleaved = tms_judge_is_interleaved_driver(work->engine, function);
 }
 
 /* Notes the most severe entry of each function. */

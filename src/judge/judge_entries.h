@@ -68,9 +68,4 @@ void tms_judge_add_data(struct tms_judge_work *work);
 /* Adds the findings of other engines that the core does not have. */
 void tms_judge_add_others(struct tms_judge_work *work);
 
-/* ---- levels --------------------------------------------------------------------------- */
-
-bool tms_judge_usually_interleaved(const struct tms_judge_engine *engine, uint32_t function);
-uint64_t tms_judge_executions(const struct tms_judge_engine *engine, uint32_t function);
-
 #endif

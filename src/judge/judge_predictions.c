@@ -9,6 +9,7 @@
 
 #include "base/context.h"
 #include "judge/judge_entries.h"
+#include "judge/pattern_levels.h"
 
 enum { R = 1 << TMS_JUDGE_R, W = 1 << TMS_JUDGE_W, U = 1 << TMS_JUDGE_U };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The level of a pattern in a block, which depends on the counts of all executions. */
-#include "judge/conclude.h"
+/* The levels of patterns; see pattern_levels.h. */
+#include "judge/pattern_levels.h"
+
 #include "judge/judge_entries.h"
 #include "spec/identity.h"
 
@@ -25,11 +26,11 @@ bool tms_judge_is_driver(const struct tms_judge_engine *engine, uint32_t functio
            (function < engine->core.function_count && tms_judge_is_busy(&engine->core, function));
 }
 
-bool tms_judge_usually_interleaved(const struct tms_judge_engine *engine, uint32_t function)
+bool tms_judge_is_interleaved_driver(const struct tms_judge_engine *engine, uint32_t function)
 {
     return tms_judge_is_driver(engine, function) &&
            (function >= engine->core.function_count ||
-            tms_judge_is_interleaved(&engine->core, function));
+            tms_judge_counts_as_interleaved(&engine->core, function));
 }
 
 uint64_t tms_judge_executions(const struct tms_judge_engine *engine, uint32_t function)
@@ -49,7 +50,7 @@ static bool is_exceptional(const struct tms_judge_engine *engine, uint32_t funct
 enum tms_level tms_judge_level(const struct tms_judge_engine *engine, enum tms_pattern pattern,
                                uint32_t function, uint64_t cut, uint32_t culprit)
 {
-    if (tms_judge_usually_interleaved(engine, function)) {
+    if (tms_judge_is_interleaved_driver(engine, function)) {
         return TMS_LEVEL_NOTE;
     }
     if (levels[pattern].pair && (culprit == 0 || tms_judge_is_driver(engine, culprit))) {
