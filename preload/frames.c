@@ -11,6 +11,7 @@
 #include "cfi.h"
 #include "runtime/core/rt.h"
 #include "runtime/core/runtime_memory.h"
+#include "runtime/core/runtime_mutex.h"
 
 #define RULES (1u << 16)
 #define TRIES 64u

@@ -10,6 +10,7 @@
 
 #include "runtime/core/engine_online.h"
 #include "runtime/core/runtime_memory.h"
+#include "runtime/core/runtime_mutex.h"
 #include "runtime/core/thread.h"
 
 extern const char tms_rt_trampoline[] __attribute__((visibility("hidden")));

@@ -6,11 +6,12 @@
  */
 #include <assert.h>
 #include <signal.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "runtime/core/runtime_memory.h"
+#include "runtime/core/raw_system_call.h"
 
 #ifndef NDEBUG
 

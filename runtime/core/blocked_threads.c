@@ -11,7 +11,8 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-#include "runtime/core/runtime_memory.h"
+#include "runtime/core/raw_system_call.h"
+#include "runtime/core/runtime_mutex.h"
 #include "runtime/core/thread_registry.h"
 
 #define GONE (-2)

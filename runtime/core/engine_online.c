@@ -11,7 +11,9 @@
  * order in which they happened.
  */
 #include "runtime/core/engine_online.h"
+#include "runtime/core/raw_system_call.h"
 #include "runtime/core/runtime_memory.h"
+#include "runtime/core/runtime_mutex.h"
 #include "runtime/core/transaction_ring.h"
 #include "runtime/core/violations.h"
 #include "runtime/shadow/variable_ids.h"

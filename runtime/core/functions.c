@@ -19,6 +19,7 @@
 #include "runtime/core/function_names.h"
 #include "runtime/core/functions.h"
 #include "runtime/core/runtime_memory.h"
+#include "runtime/core/runtime_mutex.h"
 #include "runtime/core/sites.h"
 #include "runtime/core/thread.h"
 #include "runtime/spool/spool_writer.h"

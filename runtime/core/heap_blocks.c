@@ -11,6 +11,7 @@
 #include "runtime/core/engine_online.h"
 #include "runtime/core/heap_blocks.h"
 #include "runtime/core/runtime_memory.h"
+#include "runtime/core/runtime_mutex.h"
 #include "runtime/core/sites.h"
 #include "runtime/shadow/variable_ids.h"
 #include "runtime/spool/spool_writer.h"

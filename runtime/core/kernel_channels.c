@@ -8,7 +8,8 @@
 
 #include "base/hash_mix.h"
 #include "runtime/core/engine_online.h"
-#include "runtime/core/runtime_memory.h"
+#include "runtime/core/raw_system_call.h"
+#include "runtime/core/runtime_mutex.h"
 #include "runtime/core/thread_registry.h"
 #include "runtime/spool/spool_writer.h"
 

@@ -12,6 +12,7 @@
 #include "runtime/core/engine_online.h"
 #include "runtime/core/predict_spool.h"
 #include "runtime/core/runtime_memory.h"
+#include "runtime/core/runtime_mutex.h"
 #include "runtime/spool/spool_writer.h"
 
 /* Prediction state of a thread. */

@@ -28,8 +28,9 @@
  *       shadow_memory.c, shadow_clear.c, variable_ids.c, shared_use.c
  *                                       mapping and clearing; ids of variables; contended memory
  *     core/                             everything else
- *       init.c, thread_registry.c, runtime_memory.c, runtime_stack.c
- *                                       start and end, threads, our own memory and stacks
+ *       init.c, thread_registry.c       start and end, threads
+ *       runtime_memory.c, runtime_stack.c, runtime_mutex.c, raw_system_call.c
+ *                                       our own memory, stacks, mutexes and system calls
  *       engine_online.c, transaction_ring.c, violations.c
  *                                       the frontier engine, under one lock
  *       thread_clocks.c, kernel_channels.c

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Raw system calls, the futex lock, and memory; see runtime_memory.h. Memory comes in power-of-two
- * sizes: small blocks are cut from slabs and returned to a free list per size; large ones are
- * mappings of their own. The lists have a lock, because threads start and end concurrently with
- * the engine.
+ * Memory of the runtime; see runtime_memory.h. It comes in power-of-two sizes: small blocks are cut
+ * from slabs and returned to a free list per size; large ones are mappings of their own. The lists
+ * have a lock, because threads start and end concurrently with the engine.
  */
 #include "runtime/core/runtime_memory.h"
 
 #include <assert.h>
-#include <linux/futex.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <unistd.h>
+
+#include "runtime/core/raw_system_call.h"
+#include "runtime/core/runtime_mutex.h"
 
 #define SLAB        (1u << 20)
 #define SMALL_MOST  (1u << 16) /* larger ones are mapped individually */
@@ -23,34 +23,12 @@ struct free_block {
     struct free_block *next;
 };
 
-bool tms_rt_dying;
-
 static struct {
     struct tms_rt_mutex lock;
     struct free_block *free[SIZES];
     char *slab;
     size_t left;
 } pool;
-
-/* ---- system calls without libc's cancellation points and errno --------------------------- */
-
-long tms_rt_raw(long number, long a, long b, long c, long d, long e, long f)
-{
-#ifdef __x86_64__
-    long result;
-    register long r10 __asm__("r10") = d;
-    register long r8 __asm__("r8") = e;
-    register long r9 __asm__("r9") = f;
-
-    __asm__ volatile("syscall"
-                     : "=a"(result)
-                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-                     : "rcx", "r11", "memory");
-    return result;
-#else
-#error "the runtime knows only x86-64"
-#endif
-}
 
 void *tms_rt_map(size_t bytes)
 {
@@ -63,51 +41,6 @@ void *tms_rt_map(size_t bytes)
     tms_rt_raw(SYS_madvise, address, (long)bytes, MADV_DONTDUMP, 0, 0,
                0); /* keeps core files small */
     return (void *)address;
-}
-
-void tms_rt_mutex_wait(struct tms_rt_mutex *mutex)
-{
-    for (int i = 0; i < 100; i++) {
-        uint32_t free = 0;
-        if (atomic_load_explicit(&mutex->state, memory_order_relaxed) == 0 &&
-            atomic_compare_exchange_weak_explicit(&mutex->state, &free, 1, memory_order_acquire,
-                                                  memory_order_relaxed)) {
-            return;
-        }
-        __builtin_ia32_pause();
-    }
-    struct {
-        long seconds, nanoseconds;
-    } tenth = {0, 100000000};
-    int waits = 0;
-    while (atomic_exchange_explicit(&mutex->state, 2, memory_order_acquire) != 0) {
-        if (tms_rt_dying && waits++ > 5) {
-            return; /* without the lock: rather an inconsistent report than none */
-        }
-        tms_rt_raw(SYS_futex, (long)&mutex->state, FUTEX_WAIT_PRIVATE, 2, (long)&tenth, 0, 0);
-    }
-}
-
-void tms_rt_mutex_wake(struct tms_rt_mutex *mutex)
-{
-    tms_rt_raw(SYS_futex, (long)&mutex->state, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
-}
-
-bool tms_rt_mutex_lock_soon(struct tms_rt_mutex *mutex)
-{
-    for (int i = 0; i < 1000; i++) {
-        uint32_t free = 0;
-        if (atomic_compare_exchange_strong_explicit(&mutex->state, &free, 1, memory_order_acquire,
-                                                    memory_order_relaxed)) {
-            tms_rt_mutex_note_owner(mutex, true);
-            return true;
-        }
-        struct {
-            long seconds, nanoseconds;
-        } pause = {0, 1000000};
-        tms_rt_raw(SYS_nanosleep, (long)&pause, 0, 0, 0, 0, 0);
-    }
-    return false;
 }
 
 /* Another thread may have been inside at the fork: its half-finished lists are not reused. */

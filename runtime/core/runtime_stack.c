@@ -17,7 +17,9 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include "runtime/core/raw_system_call.h"
 #include "runtime/core/runtime_memory.h"
+#include "runtime/core/runtime_mutex.h"
 #include "runtime/core/thread.h"
 
 #define SIZE       (1u << 20) /* demanglers recurse; untouched pages cost nothing */

@@ -20,7 +20,7 @@
 #include "runtime/core/scheduler.h"
 
 #include "runtime/core/blocked_threads.h"
-#include "runtime/core/runtime_memory.h"
+#include "runtime/core/runtime_mutex.h"
 #include "runtime/core/sites.h"
 #include "runtime/spool/spool_writer.h"
 

@@ -22,7 +22,8 @@
 
 #include "base/hash_mix.h"
 #include "runtime/core/blocked_threads.h"
-#include "runtime/core/runtime_memory.h"
+#include "runtime/core/raw_system_call.h"
+#include "runtime/core/runtime_mutex.h"
 #include "runtime/core/scheduler.h"
 #include "runtime/spool/spool_writer.h"
 

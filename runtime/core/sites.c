@@ -13,6 +13,7 @@
 #include "runtime/core/call_stack.h"
 #include "runtime/core/functions.h"
 #include "runtime/core/runtime_memory.h"
+#include "runtime/core/runtime_mutex.h"
 #include "runtime/spool/spool_writer.h"
 
 #include <assert.h>

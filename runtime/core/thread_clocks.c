@@ -9,6 +9,7 @@
 #include "runtime/core/engine_online.h"
 #include "runtime/core/kernel_channels.h"
 #include "runtime/core/runtime_memory.h"
+#include "runtime/core/runtime_mutex.h"
 #include "runtime/shadow/atomic_locks.h"
 #include "runtime/shadow/variable_ids.h"
 

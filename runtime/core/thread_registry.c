@@ -16,6 +16,7 @@
 #include "runtime/core/open_blocks.h"
 #include "runtime/core/predict_online.h"
 #include "runtime/core/runtime_memory.h"
+#include "runtime/core/runtime_mutex.h"
 #include "runtime/core/scheduler.h"
 #include "runtime/core/sites.h"
 #include "runtime/core/sync_objects.h"

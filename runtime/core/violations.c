@@ -10,7 +10,7 @@
 #include "base/hashtable.h"
 #include "runtime/core/engine_online.h"
 #include "runtime/core/heap_blocks.h"
-#include "runtime/core/runtime_memory.h"
+#include "runtime/core/runtime_mutex.h"
 #include "runtime/core/sites.h"
 #include "runtime/core/sync_objects.h"
 #include "runtime/core/violations.h"

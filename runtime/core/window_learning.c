@@ -9,6 +9,7 @@
 #include "runtime/core/heap_blocks.h"
 #include "runtime/core/judge_records.h"
 #include "runtime/core/runtime_memory.h"
+#include "runtime/core/runtime_mutex.h"
 #include "runtime/core/sites.h"
 #include "runtime/core/violations.h"
 #include "runtime/shadow/shared_use.h"

@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "runtime/core/runtime_memory.h"
+#include "runtime/core/raw_system_call.h"
 #include "runtime/intercept/interpose.h"
 
 static TMS_RT_TLS unsigned looking_up;

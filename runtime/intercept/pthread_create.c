@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "protocol/spool_format.h"
-#include "runtime/core/runtime_memory.h"
+#include "runtime/core/raw_system_call.h"
 #include "runtime/intercept/thread_start.h"
 
 /* Keeps the descriptor after tms_rt_self is cleared, for the joining thread. */

@@ -15,7 +15,7 @@
 
 #include "runtime/core/kernel_channels.h"
 #include "runtime/core/live_counts.h"
-#include "runtime/core/runtime_memory.h"
+#include "runtime/core/raw_system_call.h"
 #include "runtime/intercept/interpose.h"
 
 #define KERNEL_SET     8     /* bytes of a signal set */

@@ -21,7 +21,7 @@
  */
 #include <string.h>
 
-#include "runtime/core/runtime_memory.h"
+#include "runtime/core/runtime_mutex.h"
 #include "runtime/intercept/interpose.h"
 #include "runtime/shadow/atomic_locks.h"
 #include "runtime/shadow/shadow.h"

@@ -3,7 +3,7 @@
 #ifndef TMS_RUNTIME_ATOMIC_LOCKS_H
 #define TMS_RUNTIME_ATOMIC_LOCKS_H
 
-#include "runtime/core/runtime_memory.h"
+#include "runtime/core/runtime_mutex.h"
 #include "runtime/core/thread.h"
 
 #define TMS_RT_STRIPES 1024

@@ -7,6 +7,7 @@
 
 #include "runtime/core/engine_online.h"
 #include "runtime/core/runtime_memory.h"
+#include "runtime/core/runtime_mutex.h"
 
 struct node {
     uint64_t word[NODE_WORDS]; /* 0: free, as are all after it */

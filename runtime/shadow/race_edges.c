@@ -5,7 +5,7 @@
 #include <assert.h>
 
 #include "runtime/core/engine_online.h"
-#include "runtime/core/runtime_memory.h"
+#include "runtime/core/runtime_mutex.h"
 #include "runtime/shadow/races.h"
 
 /* The site of a word's event, looked up in the log of its thread. */

@@ -7,7 +7,7 @@
 
 #include "base/hashtable.h"
 #include "runtime/core/engine_online.h"
-#include "runtime/core/runtime_memory.h"
+#include "runtime/core/runtime_mutex.h"
 #include "runtime/core/sites.h"
 #include "runtime/core/thread.h"
 #include "runtime/core/transaction_ring.h"

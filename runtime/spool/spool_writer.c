@@ -20,6 +20,7 @@
 #include "runtime/core/live_counts.h"
 #include "runtime/core/open_blocks.h"
 #include "runtime/core/runtime_memory.h"
+#include "runtime/core/runtime_mutex.h"
 #include "runtime/core/thread.h"
 #include "runtime/spool/spool_writer.h"
 #include "runtime/spool/sync_recorder.h"
