@@ -193,6 +193,7 @@ static const struct tms_frontier_port sparing = {
     .find = find,
     .violation = violation,
     .fail = failed,
+    .renewed = renewed,
     .may_reuse = may_reuse,
     .memory = &allocator,
 };
