@@ -29,7 +29,7 @@
  *                                       mapping and clearing; ids of variables; contended memory
  *     core/                             everything else
  *       init.c, thread_registry.c       start and end, threads
- *       runtime_memory.c, runtime_stack.c, runtime_mutex.c, raw_system_call.c
+ *       runtime_memory.c, runtime_stack.c, runtime_mutex.c, raw_system_call.h
  *                                       our own memory, stacks, mutexes and system calls
  *       engine_online.c, transaction_ring.c, violations.c
  *                                       the frontier engine, under one lock
