@@ -13,7 +13,7 @@
 #include "saved/load_finding.h"
 #include "saved/load_outcomes.h"
 
-#define MOST_TEXT "256 MiB"
+#define MOST_TEXT "1 GiB"
 #define EXPECTED  "a result of tmesis check --json, run --json or hunt"
 
 /* ---- one object --------------------------------------------------------------------------- */

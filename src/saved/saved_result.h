@@ -63,7 +63,7 @@ struct tms_saved {
 #define TMS_SAVED_REASON 512
 
 /* Bytes of the largest file that is read. */
-#define TMS_SAVED_MOST (UINT64_C(256) << 20)
+#define TMS_SAVED_MOST (UINT64_C(1) << 30)
 
 /*
  * Reads a file, "-" being standard input. False with a sentence that names the file;

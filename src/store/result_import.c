@@ -25,6 +25,14 @@ static bool fail_memory(struct tms_history *history)
     return false;
 }
 
+/* Taken as a result without findings, it would make those of other labels look gone. */
+static bool fail_unread(struct tms_history *history, const char *name)
+{
+    snprintf(history->reason, TMS_HISTORY_REASON,
+             "%s has no result to store: none of its traces could be read", name);
+    return false;
+}
+
 /* 128 bits: two hashes with different seeds. */
 static void write_digest(const struct file *file, char text[DIGEST_SIZE])
 {
@@ -108,6 +116,9 @@ bool tms_result_import_bytes(struct tms_history *history, const char *name, cons
 
     *added = false;
     bool good = tms_saved_parse(&saved, name, bytes, size, history->reason);
+    if (good && saved.count == 0) {
+        good = fail_unread(history, name);
+    }
     if (good && !tms_finding_rows_load(&rows, &saved)) {
         good = fail_memory(history);
     }

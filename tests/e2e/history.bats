@@ -225,6 +225,14 @@ db.execute("PRAGMA user_version = " + sys.argv[1])' "$version"
     rm -r "${store%/*}"
 }
 
+@test "a result without any trace that was read is not stored" {
+    printf 'A|end\n' >broken.std
+    run ! "$tmesis" check -q --json=broken.json broken.std
+    run "$tmesis" history import --store=unread.db broken.json
+    [ "$status" -eq 2 ]
+    [[ $output == *"broken.json has no result to store: none of its traces could be read"* ]]
+}
+
 @test "import goes on after a result that can't be used" {
     results
     head -c 300 bug.json >cut.json

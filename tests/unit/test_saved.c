@@ -218,7 +218,7 @@ static void test_files(void **state)
     assert_non_null(strstr(reason, "can't be read: Is a directory"));
     tms_saved_close(&saved);
     assert_false(tms_saved_open(&saved, "/dev/zero", reason));
-    assert_non_null(strstr(reason, "can't be read: it has more than 256 MiB"));
+    assert_non_null(strstr(reason, "can't be read: it has more than 1 GiB"));
     tms_saved_close(&saved);
 }
 
