@@ -273,8 +273,10 @@ function excerpt(finding) {
   return pre;
 }
 
-function paragraph(heading, text) {
-  return text ? [element("h3", {}, heading), element("p", {}, capital(text))] : [];
+// A sentence, unless it begins with one of the names, which stay as they are.
+function paragraph(heading, text, names = []) {
+  const words = !text || names.some((name) => text.startsWith(`${name} `)) ? text : capital(text);
+  return text ? [element("h3", {}, heading), element("p", {}, words)] : [];
 }
 
 // Predictions know the critical sections, and what is done in them from other executions.
@@ -302,7 +304,7 @@ function fill(details, finding) {
     ...(finding.outer ? [element("p", {class: "facts"}, `cut along with it: ${finding.outer}`)] : []),
     ...suppression(finding.history),
     ...(finding.steps.length ? [picture(finding)] : []), ...sectionsOnly(finding),
-    ...paragraph("Why", finding.why), ...paragraph("Caveat", finding.but), ...paragraph("Fix", finding.fix),
+    ...paragraph("Why", finding.why, finding.steps.map((step) => step.thread)), ...paragraph("Caveat", finding.but), ...paragraph("Fix", finding.fix),
     ...(source ? [element("h3", {}, `Source: ${placeOf(finding)}`), source] : []),
     ...(finding.steps.length ? [element("h3", {}, "Steps"), stepList(finding)] : []),
     ...overTime(finding),

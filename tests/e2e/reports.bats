@@ -407,7 +407,9 @@ places() {
     places
     tms check -q --report=html:one.html places.std
     tms check -q --report=html:two.html places.std lost.std
-    browser traces one.html two.html
+    sed 's/^T2/worker/' places.std >named.std
+    tms check -q --report=html:named.html named.std
+    browser traces one.html two.html named.html
 }
 
 @test "documents say that a result is incomplete, or that there was nothing to check" {

@@ -340,8 +340,8 @@ def entries(browser, path):
     check(browser.complaints(), [])
 
 
-def traces(browser, one, two):
-    """One finding, and places that are no lines of a file; two traces."""
+def traces(browser, one, two, named):
+    """One finding, and places that are no lines of a file; two traces; a thread with a name."""
     browser.open(one)
     check(shown(browser), "1 of 1 finding")
     browser.value("document.querySelector('details.finding > summary').click()")
@@ -350,6 +350,11 @@ def traces(browser, one, two):
           ["alpha", "beta gamma", "location 7"])
     browser.open(two)
     check(browser.value("document.querySelector('select[name=path]').parentElement.firstChild.data"), "Trace")
+    browser.open(named)
+    browser.value("document.querySelector('details.finding > summary').click()")
+    browser.until("document.querySelector('details.finding[open] svg') !== null")
+    why = "[...document.querySelectorAll('h3')].find((e) => e.textContent === 'Why').nextSibling.textContent"
+    check(browser.value(why).split()[0], "worker")
     check(browser.complaints(), [])
 
 
