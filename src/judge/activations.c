@@ -32,15 +32,17 @@ static struct tms_judge_thread *new_thread(struct tms_judge *judge, uint32_t id)
 
 struct tms_judge_thread *tms_judge_thread(struct tms_judge *judge, uint32_t id)
 {
-    if (!TMS_RESERVE(judge->memory, &judge->threads, &judge->thread_capacity, (size_t)id + 1, 16)) {
+    struct tms_judge_thread *t = tms_judge_thread_at(&judge->threads, id);
+
+    if (t == NULL && (t = new_thread(judge, id)) != NULL &&
+        !tms_judge_threads_add(&judge->threads, judge->memory, id, t)) {
         judge->failed = true;
+        t->next = judge->ended;
+        judge->ended = t;
         return NULL;
     }
-    if (judge->threads[id] == NULL) {
-        judge->threads[id] = new_thread(judge, id);
-    }
-    assert(judge->threads[id] == NULL || judge->threads[id]->id == id);
-    return judge->threads[id];
+    assert(t == NULL || t->id == id);
+    return t;
 }
 
 static void sum_up(struct tms_judge *judge, struct tms_judge_thread *t)
@@ -74,8 +76,8 @@ void tms_judge_end_thread(struct tms_judge *judge, struct tms_judge_thread *t, u
     tms_judge_rendezvous(judge, t, event);
     tms_judge_guard(judge, true);
     tms_judge_release_thread(judge, t);
-    assert(judge->threads[t->id] == t && t->open_count == 0);
-    judge->threads[t->id] = NULL;
+    assert(tms_judge_thread_at(&judge->threads, t->id) == t && t->open_count == 0);
+    tms_judge_threads_remove(&judge->threads, judge->memory, t->id);
     t->next = judge->ended;
     judge->ended = t;
     tms_judge_guard(judge, false);

@@ -141,17 +141,23 @@ bool tms_judge_finish_copy(struct tms_judge *judge, struct tms_judge_thread *cop
     return true;
 }
 
+static void free_thread(struct tms_judge *judge, struct tms_judge_thread *t)
+{
+    tms_judge_release_thread(judge, t);
+    tms_judge_threads_remove(&judge->threads, judge->memory, t->id);
+    tms_release(judge->memory, t, 1, sizeof(*t));
+}
+
 void tms_judge_finish(struct tms_judge *judge, uint64_t event)
 {
+    struct tms_judge_thread *t;
+    uint32_t id = 0;
+
     tms_judge_decide_open(judge);
-    for (size_t i = 0; i < judge->thread_capacity; i++) {
-        if (judge->threads[i] != NULL) {
-            tms_judge_close_all(judge, judge->threads[i], event + 1);
-            assert(judge->threads[i]->open_count == 0);
-            tms_judge_release_thread(judge, judge->threads[i]);
-            tms_release(judge->memory, judge->threads[i], 1, sizeof(**judge->threads));
-            judge->threads[i] = NULL;
-        }
+    while ((t = tms_judge_threads_from(&judge->threads, &id)) != NULL) {
+        tms_judge_close_all(judge, t, event + 1);
+        assert(t->open_count == 0);
+        free_thread(judge, t);
     }
 }
 
@@ -161,18 +167,18 @@ void tms_judge_finish(struct tms_judge *judge, uint64_t event)
 
 static void clear_threads(struct tms_judge *judge)
 {
-    for (size_t i = 0; i < judge->thread_capacity; i++) {
-        if (judge->threads[i] != NULL) {
-            tms_judge_release_thread(judge, judge->threads[i]);
-            tms_release(judge->memory, judge->threads[i], 1, sizeof(**judge->threads));
-        }
+    struct tms_judge_thread *t;
+    uint32_t id = 0;
+
+    while ((t = tms_judge_threads_from(&judge->threads, &id)) != NULL) {
+        free_thread(judge, t);
     }
     while (judge->ended != NULL) {
         struct tms_judge_thread *next = judge->ended->next;
         tms_release(judge->memory, judge->ended, 1, sizeof(*judge->ended));
         judge->ended = next;
     }
-    tms_release(judge->memory, judge->threads, judge->thread_capacity, sizeof(*judge->threads));
+    tms_judge_threads_clear(&judge->threads, judge->memory);
 }
 
 void tms_judge_clear(struct tms_judge *judge)

@@ -33,6 +33,7 @@
 #include <stdint.h>
 
 #include "base/hashtable.h"
+#include "judge/judge_threads.h"
 #include "tmesis/tmesis.h"
 
 #define TMS_JUDGE_TAKEN_OVER 16 /* variables of a thread that were taken over, at most */
@@ -339,8 +340,7 @@ struct tms_judge {
     struct tms_judge_cell *cells; /* by variable */
     uint32_t *objects;            /* by variable, 0: not asked */
     size_t cell_capacity, object_capacity;
-    struct tms_judge_thread **threads; /* by id; NULL: not seen yet */
-    size_t thread_capacity;
+    struct tms_judge_threads threads;
     struct tms_judge_thread *ended; /* for reuse; not freed, as others may still read `cleared` */
     uint32_t *function_of;          /* by label + 1: 0: not asked */
     size_t label_capacity;

@@ -88,8 +88,9 @@ static uint8_t source_of(uint8_t event_kind)
 /* Thread of an operation; NULL if out of memory, and then the batch ends. */
 static struct tms_judge_thread *thread_of(struct tms_judge *core, uint32_t id)
 {
-    return id < core->thread_capacity && core->threads[id] != NULL ? core->threads[id]
-                                                                   : tms_judge_thread(core, id);
+    struct tms_judge_thread *t = tms_judge_thread_at(&core->threads, id);
+
+    return t != NULL ? t : tms_judge_thread(core, id);
 }
 
 static void open_block(struct tms_judge *core, struct tms_judge_thread *t, const struct tms_op *op)

@@ -58,7 +58,7 @@ static void drop(struct tms_judge_online *online, uint32_t variable, uint32_t *f
 /* Does it have a step that may still become part of a pattern, or a case that is not decided? */
 static bool is_in_use(const struct tms_judge *core, const struct tms_judge_record *record)
 {
-    const struct tms_judge_thread *t = core->threads[record->thread];
+    const struct tms_judge_thread *t = tms_judge_thread_at(&core->threads, record->thread);
 
     return record->open != 0 || record->has_read_write ||
            (record->away && t != NULL && tms_judge_keeps(t, record->step.event));
@@ -69,7 +69,7 @@ static bool is_useless(const struct tms_judge_online *online, uint32_t variable)
 {
     const struct tms_judge *core = &online->core;
     const struct tms_judge_cell *cell = &core->cells[variable];
-    const struct tms_judge_thread *owner = core->threads[cell->owner];
+    const struct tms_judge_thread *owner = tms_judge_thread_at(&core->threads, cell->owner);
     uint32_t at = cell->records;
 
     if (cell->last.cleared && owner != NULL && tms_judge_keeps(owner, cell->last.event)) {

@@ -386,7 +386,7 @@ static void give_up(struct tms_judge *judge, struct tms_judge_thread *t, uint64_
 
 void tms_judge_look_at_locks(struct tms_judge *judge, struct tms_judge_case *found)
 {
-    struct tms_judge_thread *t = judge->threads[found->thread];
+    struct tms_judge_thread *t = tms_judge_thread_at(&judge->threads, found->thread);
     uint64_t lock = tms_judge_lock_at(t, found->own[0].event);
 
     assert(t != NULL && found->own[0].event < found->own[1].event);

@@ -107,7 +107,7 @@ enum tms_judge_answer tms_judge_reads_only(const struct tms_judge_case *open, co
 void tms_judge_unlist(struct tms_judge *judge, uint32_t record)
 {
     struct tms_judge_record *r = &judge->records.at[record];
-    struct tms_judge_thread *t = judge->threads[r->thread];
+    struct tms_judge_thread *t = tms_judge_thread_at(&judge->threads, r->thread);
     size_t at = 0;
 
     if (!r->taken_over || t == NULL) {
@@ -125,7 +125,8 @@ void tms_judge_unlist(struct tms_judge *judge, uint32_t record)
 
 static void list_taken_over(struct tms_judge *judge, uint32_t record)
 {
-    struct tms_judge_thread *t = judge->threads[judge->records.at[record].thread];
+    struct tms_judge_thread *t =
+        tms_judge_thread_at(&judge->threads, judge->records.at[record].thread);
 
     assert(t != NULL && !judge->records.at[record].taken_over);
     if (t->taken_over_count == TMS_JUDGE_TAKEN_OVER) {
@@ -167,7 +168,7 @@ const struct tms_judge_foreign *tms_judge_read_of(const struct tms_judge *judge,
 static bool is_needed(const struct tms_judge *judge, uint32_t thread,
                       const struct tms_judge_step *step)
 {
-    const struct tms_judge_thread *t = judge->threads[thread];
+    const struct tms_judge_thread *t = tms_judge_thread_at(&judge->threads, thread);
 
     return t != NULL &&
            (tms_judge_is_kept(t, step) || (judge->filters && step->event > t->stretch));
@@ -260,7 +261,7 @@ void tms_judge_show(struct tms_judge *judge, const struct tms_judge_cell *cell,
         }
         record = &judge->records.at[at];
         if (!conflict && is_conflict(record) &&
-            tms_judge_is_own(judge->threads[record->thread], &record->step)) {
+            tms_judge_is_own(tms_judge_thread_at(&judge->threads, record->thread), &record->step)) {
             list_taken_over(judge, at);
         }
     }
