@@ -63,7 +63,7 @@ static uint64_t name_of(void *user, uint32_t variable)
 {
     const struct tms_judge_memory *at = &judge.online.memory[variable];
 
-    assert(variable > 0 && variable < VARIABLES_MOST);
+    assert(variable > 0 && variable <= VARIABLES_MOST);
     assert(at->bytes != 0 && at->address % 8 == 0);
     (void)user;
     return tms_rt_judged_name(at->address, at->bytes);
@@ -256,7 +256,7 @@ static bool copy_thread(const struct tms_rt_thread *t, const struct tms_judge_th
 
 /*
  * Adds the open blocks and the counts of a thread that may still run. If it never stays as it is
- * for the time of a copy, the last copy is repaired.
+ * for the time of a copy, one is repaired.
  */
 static void finish_thread(struct tms_rt_thread *t)
 {
@@ -264,11 +264,11 @@ static void finish_thread(struct tms_rt_thread *t)
     const struct tms_judge_thread *own = t->judge;
     bool done = own == NULL;
 
-    for (unsigned i = 1; !done && i <= COPIES_MOST; i++) {
+    for (unsigned i = 0; !done && i < 2 * COPIES_MOST; i++) {
         if (!copy_thread(t, own)) {
             continue;
         }
-        if (i == COPIES_MOST) {
+        if (i >= COPIES_MOST) {
             tms_judge_repair_copy(core, &copied.judge);
         }
         done = tms_judge_finish_copy(core, &copied.judge, UINT64_MAX >> 1);

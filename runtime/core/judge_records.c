@@ -21,6 +21,7 @@ static struct tms_memory memory = TMS_RT_MEMORY;
 static struct {
     uint64_t *objects; /* OBJECTS keys, 0: free; an object's number is its index plus one */
     uint32_t object_count;
+    struct tms_rt_stack stack;         /* the one that was looked up last */
     struct tms_spool_judged **records; /* by evidence */
     size_t capacity;
 } judged;
@@ -32,6 +33,14 @@ void tms_rt_judged_restart(void)
 
 /* ---- objects ------------------------------------------------------------------------------ */
 
+/* Called for each occurrence of a pattern, so the registry is rarely asked. */
+static bool is_on_stack(uintptr_t address)
+{
+    bool known = judged.stack.low <= address && address < judged.stack.high;
+
+    return known || tms_rt_find_stack(address, &judged.stack);
+}
+
 /*
  * Objects that get the same name count as one, or an execution that was cut at several of them
  * would count for each: an allocation site, a variable, and the stacks of all threads with one
@@ -40,7 +49,7 @@ void tms_rt_judged_restart(void)
 static uint64_t key_of(uintptr_t address)
 {
     struct tms_rt_heap_block block;
-    uintptr_t start, end, entry;
+    uintptr_t start, end;
 
     if (tms_rt_heap_find(address, &block)) {
         return UINT64_C(1) << 63 | block.site;
@@ -48,7 +57,7 @@ static uint64_t key_of(uintptr_t address)
     if (tms_rt_find_data(address, &start, &end)) {
         return start;
     }
-    return tms_rt_find_stack(address, &entry) ? UINT64_C(1) << 62 | entry : address & ~UINT64_C(7);
+    return is_on_stack(address) ? UINT64_C(1) << 62 | judged.stack.entry : address & ~UINT64_C(7);
 }
 
 uint32_t tms_rt_judged_object(uint64_t name)

@@ -285,12 +285,20 @@ static struct hold *take_hold(const struct tms_rt_thread *t, const struct tms_rt
     return taken;
 }
 
+/* Not below 0: in the child of a fork the count starts over while this thread is held. */
+static void lower(_Atomic uint32_t *count)
+{
+    uint32_t value = atomic_load(count);
+
+    while (value > 0 && !atomic_compare_exchange_weak(count, &value, value - 1)) {
+    }
+}
+
 static void give_hold(struct hold *hold)
 {
     tms_rt_mutex_lock(&directed.lock);
-    assert(atomic_load(&directed.active) > 0);
     hold->thread = NULL;
-    atomic_fetch_sub(&directed.active, 1);
+    lower(&directed.active);
     tms_rt_mutex_unlock(&directed.lock);
 }
 
@@ -385,8 +393,7 @@ static bool hold_there(struct tms_rt_thread *t, const struct tms_rt_opened *open
     }
     atomic_fetch_add(&window->holding, 1);
     bool over = wait_for(t, &hold->over), met = atomic_load(&hold->met) != NULL;
-    assert(atomic_load(&window->holding) > 0);
-    atomic_fetch_sub(&window->holding, 1);
+    lower(&window->holding);
     if (met) {
         let_finish(t, hold, window);
         tmesis_schedule_step(3, "closed");
@@ -485,6 +492,10 @@ static bool at_place(struct tms_rt_thread *t, const struct tms_rt_point *point)
 
 static bool at_point(struct tms_rt_thread *t, const struct tms_rt_point *point)
 {
+    if (atomic_load_explicit(&t->held_until, memory_order_relaxed) != NULL) {
+        atomic_store(&t->held_until,
+                     NULL); /* a handler has left the wait by a jump, or interrupts it */
+    }
     if (point->kind == TMS_RT_AT_ACQUIRED &&
         atomic_load_explicit(&directed.active, memory_order_relaxed) != 0) {
         meet_hold(t, point->object, 0, true);
@@ -495,23 +506,16 @@ static bool at_point(struct tms_rt_thread *t, const struct tms_rt_point *point)
     return place && point->pc != 0 && wants(point->pc) && at_place(t, point);
 }
 
-/* The thread that remains in the child may be held, if a signal handler has called fork. */
 static void restart(void)
 {
     tms_rt_mutex_restart(&directed.lock);
-    atomic_store(&directed.active, 0);
+    for (uint32_t i = 0; i < HOLDS; i++) {
+        directed.holds[i].thread = NULL;
+    }
     for (uint32_t i = 0; i < TMS_SCHEDULE_WINDOWS; i++) {
         atomic_store(&directed.windows[i].holding, 0);
     }
-    for (uint32_t i = 0; i < HOLDS; i++) {
-        struct hold *hold = &directed.holds[i];
-        if (hold->thread != NULL && hold->thread == tms_rt_self) {
-            atomic_fetch_add(&directed.windows[hold->window].holding, 1);
-            atomic_fetch_add(&directed.active, 1);
-        } else {
-            hold->thread = NULL;
-        }
-    }
+    atomic_store(&directed.active, 0);
 }
 
 const struct tms_rt_strategy tms_rt_directed = {

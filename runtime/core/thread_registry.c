@@ -277,19 +277,19 @@ void tms_rt_registry_each(void (*function)(struct tms_rt_thread *thread))
     tms_rt_mutex_unlock(&threads.lock);
 }
 
-bool tms_rt_find_stack(uintptr_t address, uintptr_t *entry)
+bool tms_rt_find_stack(uintptr_t address, struct tms_rt_stack *stack)
 {
-    const struct tms_rt_thread *owner = NULL;
+    bool found = false;
 
     tms_rt_mutex_lock(&threads.lock);
-    for (const struct tms_rt_thread *t = threads.all; t != NULL && owner == NULL; t = t->next) {
-        if (atomic_load(&t->uses) > 0 && t->stack_low <= address && address < t->stack_high) {
-            owner = t;
-            *entry = t->entry;
+    for (const struct tms_rt_thread *t = threads.all; t != NULL && !found; t = t->next) {
+        found = atomic_load(&t->uses) > 0 && t->stack_low <= address && address < t->stack_high;
+        if (found) {
+            *stack = (struct tms_rt_stack){t->stack_low, t->stack_high, t->entry};
         }
     }
     tms_rt_mutex_unlock(&threads.lock);
-    return owner != NULL;
+    return found;
 }
 
 bool tms_rt_is_alone(void)

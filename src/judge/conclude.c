@@ -39,7 +39,7 @@ static void take_in(struct tms_judge_entry *into, const struct tms_judge_entry *
 {
     into->finding.count += from->finding.count;
     into->judgement->patterns |= from->judgement->patterns;
-    into->judgement->cut += from->judgement->cut;
+    tms_judge_add_cut(into->judgement, from->judgement->cut);
 }
 
 /*

@@ -34,14 +34,20 @@ static bool has_open_node(const struct tms_judge *judge, const struct tms_judge_
     return judge->nodes.at[open->node].used && judge->nodes.at[open->node].end == 0;
 }
 
-/* Is the index-th activation one that can be ended? A list that was shifted has a node twice. */
+/*
+ * Is the index-th activation one that can be ended? If the list was shifted while it was copied, it
+ * may have one twice.
+ */
 static bool is_open(const struct tms_judge *judge, const struct tms_judge_thread *copy,
                     size_t index)
 {
     const struct tms_judge_open *open = &copy->open[index];
+    bool good = open->function < copy->function_capacity && has_open_node(judge, open);
 
-    return open->function < copy->function_capacity && has_open_node(judge, open) &&
-           (index == 0 || open->node == 0 || open->node != open[-1].node);
+    for (size_t i = 0; good && open->node != 0 && i < index; i++) {
+        good = copy->open[i].node != open->node;
+    }
+    return good;
 }
 
 /* Counts the open activations of the copy as ended, or takes that back. False: too many are open.

@@ -55,6 +55,12 @@ static inline const char *tms_judge_function_text(const struct tms_judge_engine 
     return tms_names_text(&engine->functions, function);
 }
 
+/*
+ * Adds to the number of executions that were cut, which is never above that of all: an execution
+ * that was cut at several objects of one name may count for each.
+ */
+void tms_judge_add_cut(struct tms_judgement *judgement, uint64_t cut);
+
 /* Executions of the block, and whether it is a driver. */
 void tms_judge_set_block(struct tms_judge_work *work, struct tms_judgement *judgement,
                          uint32_t function);

@@ -179,8 +179,8 @@ static void add_other(struct tms_judge_work *work, struct tms_run *run, size_t i
     judgement->level = judged->level;
     judgement->pattern = judged->pattern;
     judgement->patterns = 1u << judged->pattern;
-    judgement->cut = from->evidence == TMS_EVIDENCE_OBSERVED ? from->count : 0;
     tms_judge_set_block(work, judgement, function);
+    tms_judge_add_cut(judgement, from->evidence == TMS_EVIDENCE_OBSERVED ? from->count : 0);
     set_target(work, judgement, from);
     if (judged->variable != 0) {
         judgement->variable = judged->variable;

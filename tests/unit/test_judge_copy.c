@@ -174,6 +174,13 @@ static void a_torn_copy_is_repaired(void **state)
     scene.open[0].node = scene.open[1].node;
     finishes_repaired(&scene, 1, 1);
     set_up(&scene);
+    scene.open[2] = scene.open[1]; /* with an activation that has no node between the two */
+    scene.open[1] = scene.open[0];
+    scene.open[1].node = 0;
+    scene.open[0] = scene.open[2];
+    scene.copy.open_count = 3;
+    finishes_repaired(&scene, 1, 2);
+    set_up(&scene);
     scene.copy.busy = scene.copy.settled = 9;
     finishes_repaired(&scene, 1, 2);
 }
