@@ -203,7 +203,7 @@ static void add_object(struct tms_loading *loading, struct tms_saved_object *obj
     struct tms_saved *saved = loading->saved;
 
     object->count = saved->count - object->first;
-    if (loading->failed || (object->count == 0 && object->unread == NULL)) {
+    if (loading->failed || (object->count == 0 && object->unread == NULL && object->runs == 0)) {
         return;
     }
     for (size_t i = object->first; i < saved->count; i++) {
@@ -236,7 +236,7 @@ static void load_object(struct tms_loading *loading, const json_t *object)
     if (results == NULL && origin.unread == NULL) {
         tms_loading_fail(loading, "results", "a list: expected " EXPECTED);
     }
-    if (loading->object == 1 || origin.merged) {
+    if (loading->object == 1 || origin.merged || loading->saved->whole.unread != NULL) {
         loading->saved->whole = origin;
     }
     for (size_t i = 0; i < json_array_size(results) && !loading->failed; i++) {

@@ -55,9 +55,11 @@ struct tms_saved {
     struct tms_arena arena; /* of the findings and everything that they point to */
     struct tms_saved_result *results;
     size_t count, capacity;
-    struct tms_saved_object *objects; /* those that have results, or could not be read */
+    /* Those that have results, could not be read, or are of a hunt: all of its runs may fail. */
+    struct tms_saved_object *objects;
     size_t object_count, object_capacity;
-    struct tms_saved_object whole; /* the merged object, or else the first, results or not */
+    /* The merged object; or else the first that was read, results or not; or else the last. */
+    struct tms_saved_object whole;
 };
 
 #define TMS_SAVED_REASON 512

@@ -25,6 +25,17 @@ static bool fail_memory(struct tms_history *history)
     return false;
 }
 
+/* Are its objects all traces that could not be read? */
+static bool is_unread(const struct tms_saved *saved)
+{
+    bool unread = saved->object_count > 0;
+
+    for (size_t i = 0; i < saved->object_count; i++) {
+        unread = unread && saved->objects[i].unread != NULL;
+    }
+    return unread;
+}
+
 /* Taken as a result without findings, it would make those of other labels look gone. */
 static bool fail_unread(struct tms_history *history, const char *name)
 {
@@ -116,7 +127,7 @@ bool tms_result_import_bytes(struct tms_history *history, const char *name, cons
 
     *added = false;
     bool good = tms_saved_parse(&saved, name, bytes, size, history->reason);
-    if (good && saved.count == 0) {
+    if (good && is_unread(&saved)) {
         good = fail_unread(history, name);
     }
     if (good && !tms_finding_rows_load(&rows, &saved)) {

@@ -231,6 +231,20 @@ db.execute("PRAGMA user_version = " + sys.argv[1])' "$version"
     run "$tmesis" history import --store=unread.db broken.json
     [ "$status" -eq 2 ]
     [[ $output == *"broken.json has no result to store: none of its traces could be read"* ]]
+    run ! "$tmesis" check -q --store=read.db broken.std fine.std
+    run "$tmesis" history results --store=read.db
+    [[ $output == *"1 finding"*" on "* || $output == *"0 findings"*" on "* ]]
+}
+
+@test "a hunt in which every run failed is stored, and is not clean in documents" {
+    printf '#include <unistd.h>\nint main(void) { return pause(); }\n' >pauses.c
+    "$tmesis" cc -g pauses.c -o pauses
+    run "$tmesis" hunt -q --runs=1 --timeout=1 --store=failed.db -o failed ./pauses
+    [ "$status" -eq 1 ]
+    run "$tmesis" history results --store=failed.db
+    [[ $output == *'0 findings'*'failed in 1 of 1 runs'* ]]
+    "$tmesis" report --format=junit failed >failed.xml
+    grep -q 'errors="2"' failed.xml
 }
 
 @test "import goes on after a result that can't be used" {
