@@ -206,8 +206,10 @@ struct tms_judge_held {
 /* A hold: from the acquire of a lock to its release. */
 struct tms_judge_hold {
     uint64_t lock;
-    uint64_t begin, end; /* end 0: not yet */
-    bool wrote;          /* the thread has completed an update meanwhile */
+    uint64_t begin, end;  /* end 0: not yet */
+    uint32_t released_at; /* location of the release, … */
+    bool shared;          /* … and its kind */
+    bool wrote;           /* the thread has completed an update meanwhile */
 };
 #define TMS_JUDGE_HOLDS 256 /* remembered per thread */
 
@@ -215,9 +217,6 @@ struct tms_judge_hold {
 struct tms_judge_use {
     uint64_t key;
     uint64_t last[TMS_JUDGE_SAME_MOST + 1]; /* events, as a ring */
-    uint64_t released;                      /* of a lock: the last release, … */
-    uint32_t released_location;             /* … where, … */
-    bool released_shared;                   /* … and of which kind */
     bool lock;
     bool learnt; /* accesses while it is held are known, if acquired here: … */
     uint32_t learnt_location;
@@ -505,10 +504,7 @@ struct tms_judge_use *tms_judge_find_use(struct tms_judge *judge, struct tms_jud
 void tms_judge_clear_steps(struct tms_judge *judge, struct tms_judge_thread *thread,
                            uint64_t event);
 
-/* The most recently acquired lock that the thread held at the event; 0: none. */
-uint64_t tms_judge_lock_at(const struct tms_judge_thread *thread, uint64_t event);
-
-/* … and did it hold one? Considers the locks that it still holds and its latest acquires. */
+/* Did the thread hold a lock at the event? By the locks that it still holds and latest holds. */
 bool tms_judge_is_locked(const struct tms_judge_thread *thread, uint64_t event);
 
 /*

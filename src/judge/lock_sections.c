@@ -181,13 +181,17 @@ static struct tms_judge_hold *find_hold(const struct tms_judge_thread *t, uint64
     return number + TMS_JUDGE_HOLDS >= t->hold_count ? &t->holds[number % TMS_JUDGE_HOLDS] : NULL;
 }
 
-static void end_hold(const struct tms_judge_thread *t, uint64_t number, uint64_t event)
+/* `end` has how it ends. */
+static void end_hold(const struct tms_judge_thread *t, uint64_t number,
+                     const struct tms_judge_hold *end)
 {
     struct tms_judge_hold *hold = find_hold(t, number);
 
     if (hold != NULL) {
-        assert(hold->end == 0 && hold->begin <= event);
-        hold->end = event;
+        assert(hold->end == 0 && hold->begin <= end->end);
+        hold->end = end->end;
+        hold->released_at = end->released_at;
+        hold->shared = end->shared;
         hold->wrote = t->wrote > hold->begin;
     }
 }
@@ -203,13 +207,6 @@ static const struct tms_judge_hold *hold_at(const struct tms_judge_thread *t, ui
         }
     }
     return NULL;
-}
-
-uint64_t tms_judge_lock_at(const struct tms_judge_thread *thread, uint64_t event)
-{
-    const struct tms_judge_hold *hold = hold_at(thread, event);
-
-    return hold != NULL ? hold->lock : 0;
 }
 
 bool tms_judge_is_completed(const struct tms_judge_thread *thread, uint64_t read, uint64_t later)
@@ -317,11 +314,11 @@ void tms_judge_acquire(struct tms_judge *judge, struct tms_judge_thread *t, uint
     tms_judge_check_thread(judge, t);
 }
 
-static void drop_held(struct tms_judge_thread *t, uint64_t lock, uint64_t event)
+static void drop_held(struct tms_judge_thread *t, uint64_t lock, const struct tms_judge_hold *end)
 {
     for (size_t at = t->held_count; at > 0; at--) {
         if (t->held[at - 1].lock == lock) {
-            end_hold(t, t->held[at - 1].hold, event);
+            end_hold(t, t->held[at - 1].hold, end);
             if (at < t->held_count--) {
                 memmove(&t->held[at - 1], &t->held[at],
                         (t->held_count - (at - 1)) * sizeof(*t->held));
@@ -337,15 +334,8 @@ static void drop_held(struct tms_judge_thread *t, uint64_t lock, uint64_t event)
 void tms_judge_release(struct tms_judge *judge, struct tms_judge_thread *t, uint64_t lock,
                        uint64_t event, uint32_t location, bool shared)
 {
-    struct tms_judge_use *use = tms_judge_find_use(judge, t, lock, true);
-
-    if (use == NULL) {
-        return;
-    }
-    use->released = event;
-    use->released_location = location;
-    use->released_shared = shared;
-    drop_held(t, lock, event);
+    drop_held(t, lock,
+              &(struct tms_judge_hold){.end = event, .released_at = location, .shared = shared});
     count_learning(t);
     tms_judge_other(t, event);
     tms_judge_end_updates(t, event);
@@ -365,34 +355,25 @@ void tms_judge_synchronise(struct tms_judge_thread *t, uint64_t event)
     t->synchronised++;
 }
 
-/* Finds the lock held at a step that has been released since; of several, the last released. */
-static void give_up(struct tms_judge *judge, struct tms_judge_thread *t, uint64_t lock,
-                    struct tms_judge_case *found)
+/* The lock that was held at the first step, if it was released before the second. */
+static void give_up(const struct tms_judge_thread *t, struct tms_judge_case *found)
 {
-    for (size_t i = 0; i < t->held_count; i++) {
-        if (t->held[i].lock == lock && t->held[i].since < found->own[0].event) {
-            return;
-        }
-    }
-    const struct tms_judge_use *use = tms_judge_find_use(judge, t, lock, true);
-    if (use != NULL && use->released < found->own[1].event) { /* a U happened at its read */
-        assert(use->lock && use->key == lock);
-        found->lock = lock;
-        found->released = use->released;
-        found->released_location = use->released_location;
-        found->released_shared = use->released_shared;
+    const struct tms_judge_hold *hold = hold_at(t, found->own[0].event);
+
+    if (hold != NULL && hold->end != 0 && hold->end < found->own[1].event) {
+        found->lock = hold->lock;
+        found->released = hold->end;
+        found->released_location = hold->released_at;
+        found->released_shared = hold->shared;
     }
 }
 
 void tms_judge_look_at_locks(struct tms_judge *judge, struct tms_judge_case *found)
 {
     struct tms_judge_thread *t = tms_judge_thread_at(&judge->threads, found->thread);
-    uint64_t lock = tms_judge_lock_at(t, found->own[0].event);
 
     assert(t != NULL && found->own[0].event < found->own[1].event);
     found->locked = tms_judge_is_locked(t, found->own[1].event);
     found->completed = tms_judge_is_completed(t, found->own[0].event, found->own[1].event);
-    if (lock != 0) {
-        give_up(judge, t, lock, found);
-    }
+    give_up(t, found);
 }

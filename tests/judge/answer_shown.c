@@ -196,7 +196,22 @@ static bool is_unsure(const struct naive *naive, const struct naive_occurrence *
     return false;
 }
 
-/* The release is one of the lock, between the own steps. */
+/* Is it the first release of its lock after the first own step? */
+static bool is_first_release(const struct naive *naive, const struct tms_judgement *judgement)
+{
+    const struct tms_turn *release = &judgement->given_up;
+
+    for (uint64_t k = judgement->own[0].event; k + 1 < release->event; k++) {
+        const struct tms_event *event = &naive->events[k];
+        if (naive_is_release(event) && !naive->facts[k].inner && event->target == release->target &&
+            event->thread == judgement->own[0].thread) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The release is one of the lock, the first one between the own steps. */
 static const char *release_fault(const struct naive *naive, const struct tms_judgement *judgement)
 {
     const struct tms_turn *release = &judgement->given_up;
@@ -205,7 +220,8 @@ static const char *release_fault(const struct naive *naive, const struct tms_jud
     if (wrong != NULL ||
         (naive_is_release(&naive->events[release->event - 1]) &&
          release->target == judgement->lock && release->thread == judgement->own[0].thread &&
-         release->event > judgement->own[0].event && release->event < judgement->own[1].event)) {
+         release->event > judgement->own[0].event && release->event < judgement->own[1].event &&
+         is_first_release(naive, judgement))) {
         return wrong;
     }
     return answer_say("event %" PRIu64 " does not give the lock up", release->event);
