@@ -39,7 +39,7 @@ FILE *tms_item_line_next(struct tms_item_line *line)
     return tms_page_note(line->page);
 }
 
-void tms_item_line_add(struct tms_item_line *line)
+void tms_item_line_add(struct tms_item_line *line, size_t count)
 {
     struct tms_page *page = line->page;
 
@@ -47,7 +47,7 @@ void tms_item_line_add(struct tms_item_line *line)
     size_t width = characters(page->note_text, page->note_size) + (line->written > 0 ? 2 : 0);
     bool fits = line->column + width + MORE_MOST <= page->width || page->verbose;
     if (line->omitted > 0 || (!fits && line->written > 0)) {
-        line->omitted++;
+        line->omitted += count;
         return;
     }
     fputs(line->written > 0 ? ", " : "", page->out);
@@ -312,7 +312,7 @@ static void write_also(struct tms_page *page, const struct tms_finding *const *f
     tms_item_line_start(&line, page, "  also: ");
     for (size_t i = 0; i < count; i++) {
         write_other_finding(page, tms_item_line_next(&line), findings[i]);
-        tms_item_line_add(&line);
+        tms_item_line_add(&line, 1);
     }
     tms_item_line_end(&line);
 }
@@ -327,7 +327,7 @@ static void write_outer(struct tms_page *page, const struct tms_judgement *judge
     tms_item_line_start(&line, page, "  cut along with it: ");
     for (size_t i = 0; i < judgement->outer_count; i++) {
         tms_judged_block(page, tms_item_line_next(&line), &judgement->outer[i], BLOCK_MOST);
-        tms_item_line_add(&line);
+        tms_item_line_add(&line, 1);
     }
     tms_item_line_end(&line);
 }
@@ -449,7 +449,7 @@ static void write_patterns(const struct tms_judged *judged)
     for (unsigned i = 0; i < TMS_PATTERN_COUNT; i++) {
         if (judged->judgement->patterns & (1u << i)) {
             fputs(tms_pattern_text((enum tms_pattern)i), tms_item_line_next(&line));
-            tms_item_line_add(&line);
+            tms_item_line_add(&line, 1);
         }
     }
     tms_item_line_end(&line);

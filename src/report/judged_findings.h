@@ -41,11 +41,11 @@ struct tms_item_line {
 
 /*
  * Starts a line with `head`; each item is written to the stream that tms_item_line_next returns,
- * and added by tms_item_line_add.
+ * and added by tms_item_line_add; `count` is what it counts for in ", 3 more", if it does not fit.
  */
 void tms_item_line_start(struct tms_item_line *line, struct tms_page *page, const char *head);
 FILE *tms_item_line_next(struct tms_item_line *line);
-void tms_item_line_add(struct tms_item_line *line);
+void tms_item_line_add(struct tms_item_line *line, size_t count);
 void tms_item_line_end(struct tms_item_line *line);
 
 #endif

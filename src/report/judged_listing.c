@@ -59,6 +59,16 @@ uint64_t tms_block_key(const struct tms_context *names, const struct tms_finding
                                           : finding->id);
 }
 
+/* Would it be an error elsewhere than in a driver that is usually interleaved? */
+static bool is_expected(const struct tms_finding *finding)
+{
+    const unsigned errors = 1u << TMS_PATTERN_LOST_UPDATE | 1u << TMS_PATTERN_INCONSISTENT_READS;
+    const struct tms_judgement *judgement = finding->judgement;
+
+    return finding->evidence == TMS_EVIDENCE_OBSERVED && judgement->level == TMS_LEVEL_NOTE &&
+           judgement->interleaved && (judgement->patterns & errors) != 0;
+}
+
 static void count_entry(struct tms_judged_listing *listing, const struct tms_judged_entry *entry)
 {
     const struct tms_judgement *judgement = entry->findings[0]->judgement;
@@ -78,6 +88,7 @@ static void count_entry(struct tms_judged_listing *listing, const struct tms_jud
             listing->affected || (severe && finding->evidence == TMS_EVIDENCE_OBSERVED);
         listing->threatened =
             listing->threatened || (severe && finding->evidence == TMS_EVIDENCE_PREDICTED);
+        listing->expected = listing->expected || is_expected(finding);
     }
 }
 
@@ -203,7 +214,7 @@ void tms_judged_listing_notes(struct tms_page *page, const struct tms_judged_lis
         if (listing->notes[i] > 0) {
             fprintf(tms_item_line_next(&line), "%zu %s", listing->notes[i],
                     tms_pattern_text((enum tms_pattern)i));
-            tms_item_line_add(&line);
+            tms_item_line_add(&line, listing->notes[i]);
         }
     }
     tms_item_line_end(&line);

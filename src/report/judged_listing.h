@@ -26,7 +26,8 @@ struct tms_judged_listing {
     size_t notes[TMS_PATTERN_COUNT];    /* of those that are notes, by pattern */
     size_t potential;                   /* findings that are only potential, left out */
     bool affected;                      /* an error or a warning was observed, … */
-    bool threatened;                    /* … or predicted */
+    bool threatened;                    /* … or predicted, … */
+    bool expected;                      /* … or is a note because of where it was observed */
 };
 
 /*

@@ -211,6 +211,21 @@ static uint64_t counter_of(const struct tms_text *text, const char *name, uint64
     return otherwise;
 }
 
+/* Does a rule hide an error or a warning that was observed? */
+static bool hides_affected(const struct tms_result *result)
+{
+    size_t first = result->finding_count + result->known;
+    bool affected = false;
+
+    for (size_t i = first; i < first + result->suppressed; i++) {
+        const struct tms_finding *hidden = &result->findings[i];
+        affected =
+            affected || (hidden->judgement != NULL && hidden->judgement->level > TMS_LEVEL_NOTE &&
+                         hidden->evidence == TMS_EVIDENCE_OBSERVED);
+    }
+    return affected;
+}
+
 /* Whether data was affected. */
 static const char *data_words(const struct tms_text *text)
 {
@@ -232,6 +247,12 @@ static const char *data_words(const struct tms_text *text)
     }
     if (judged->result->known > 0) {
         return "no data was affected except as in the baseline";
+    }
+    if (hides_affected(judged->result)) {
+        return "no data was affected except in suppressed findings";
+    }
+    if (judged->expected) {
+        return "no data was affected except where other threads are expected (see --notes)";
     }
     return whole ? "no data was affected"
                  : "no data was affected in the part that could be checked";

@@ -230,3 +230,19 @@ END
     [ "$status" -eq 3 ]
     [[ $(tr -s ' \n' ' ' <<<"$stderr") == *"judge did not see everything: threads shared more memory at a time than can be judged"* ]]
 }
+
+@test "what a rule hides, and what is expected in a driver, is not called unaffected" {
+    tms check $judged lost.std
+    [[ $stderr =~ AV-[0-9a-f]+ ]]
+    tms check -q $judged --suppress="${BASH_REMATCH[0]}" lost.std
+    [ "$stderr" = "lost.std: violation: not serializable; no data was affected except in suppressed findings." ]
+    {
+        printf '%s\n' 'A|begin(loop)|a.c:1' 'A|r(x)|a.c:2'
+        for i in {1..6}; do
+            printf 'A|acq(m)|a.c:3\nA|rel(m)|a.c:4\n'
+        done
+        printf '%s\n' 'B|w(x)|b.c:1' 'A|w(x)|a.c:5' 'A|end|a.c:6'
+    } >driver.std
+    tms check -q $judged driver.std
+    [ "$stderr" = "driver.std: violation: not serializable; no data was affected except where other threads are expected (see --notes)." ]
+}
