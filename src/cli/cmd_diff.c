@@ -18,7 +18,21 @@ struct values {
 
 static const struct tms_option options[] = {TMS_DIFFERENCE_OPTIONS(AT(filter)), {0}};
 
-static bool load(struct tms_finding_rows *rows, const char *result)
+/* May it lack findings that are still there? */
+static bool is_partial(const struct tms_saved *saved)
+{
+    bool partial = saved->count == 0 || saved->whole.exit_signal >= 0;
+
+    for (size_t i = 0; i < saved->object_count; i++) {
+        partial = partial || saved->objects[i].unread != NULL || saved->objects[i].partial;
+    }
+    for (size_t i = 0; i < saved->count; i++) {
+        partial = partial || !saved->results[i].result.complete;
+    }
+    return partial;
+}
+
+static bool load(struct tms_finding_rows *rows, const char *result, bool *partial)
 {
     char reason[TMS_SAVED_REASON] = "out of memory", path[PATH_MAX];
     struct tms_saved saved;
@@ -29,6 +43,7 @@ static bool load(struct tms_finding_rows *rows, const char *result)
         snprintf(reason, sizeof(reason), "out of memory");
         good = false;
     }
+    *partial = good && is_partial(&saved);
     tms_saved_close(&saved);
     if (!good) {
         tms_say("%s", reason);
@@ -41,8 +56,12 @@ static int run(const void *all_values, const struct tms_operands *operands)
     const struct values *values = all_values;
     struct tms_finding_rows before = {0}, after = {0};
     int status = TMS_EXIT_BAD;
+    bool partial;
 
-    if (load(&before, operands->text[0]) && load(&after, operands->text[1])) {
+    if (load(&before, operands->text[0], &partial) && load(&after, operands->text[1], &partial)) {
+        if (partial && !values->common.quiet) {
+            tms_say("%s is incomplete, so what it lacks may not be gone", operands->text[1]);
+        }
         status = tms_difference_list(&before, &after, &values->filter, &values->common);
     }
     tms_finding_rows_clear(&before);

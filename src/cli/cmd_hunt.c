@@ -180,6 +180,10 @@ static bool make_plan(const struct values *values, struct tms_hunting_plan *plan
         tms_say("--shard needs --seed, the same for all shards");
         return false;
     }
+    if (values->time_given && values->seconds <= 0) {
+        tms_say("--time takes more than 0 seconds");
+        return false;
+    }
     plan->runs = limited ? values->runs : TMS_HUNT_RUNS;
     plan->seconds = limited ? values->seconds : TMS_HUNT_TIME;
     plan->quiet_runs = limited ? 0 : TMS_HUNT_QUIET;

@@ -143,20 +143,21 @@ static int show(const struct shown *shown, const struct values *values)
 
 /* ---- where results come from -------------------------------------------------------------- */
 
-static bool spares(const char *output, const char *input)
+static bool spares(const char *output, const char *input, const char *other)
 {
-    const struct tms_operands inputs = {&input, 1};
+    const char *const files[] = {input, other};
+    const struct tms_operands inputs = {files, other != NULL ? 2 : 1};
 
     return output == NULL || tms_new_file_spares(output, &inputs, NULL);
 }
 
 static int report_file(const struct values *values, const char *result)
 {
-    char reason[TMS_SAVED_REASON], path[PATH_MAX];
+    char reason[TMS_SAVED_REASON], path[PATH_MAX], runs[PATH_MAX];
     struct tms_saved saved;
 
     tms_hunt_directory_json_path(result, path);
-    if (!spares(values->output, path)) {
+    if (!spares(values->output, path, tms_hunt_directory_runs_path(path, runs) ? runs : NULL)) {
         return TMS_EXIT_BAD;
     }
     int status = tms_saved_open(&saved, path, reason)
@@ -176,7 +177,7 @@ static int report_stored(const struct values *values, const char *name)
         .labels = name == NULL && values->result == 0 && values->labels == 0 ? 1 : values->labels};
     struct tms_stored_results stored;
 
-    if (!spares(values->output, path)) {
+    if (!spares(values->output, path, NULL)) {
         return TMS_EXIT_BAD;
     }
     int status = tms_stored_results_open(&stored, path, &choice);

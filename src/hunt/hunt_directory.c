@@ -275,6 +275,19 @@ void tms_hunt_directory_json_path(const char *path, char json[PATH_MAX])
     }
 }
 
+bool tms_hunt_directory_runs_path(const char *json, char runs[PATH_MAX])
+{
+    const char *slash = strrchr(json, '/');
+    size_t at = slash != NULL ? (size_t)(slash + 1 - json) : 0;
+
+    if (at + sizeof(RUNS) > PATH_MAX) {
+        return false;
+    }
+    memcpy(runs, json, at);
+    memcpy(runs + at, RUNS, sizeof(RUNS));
+    return true;
+}
+
 /* One line of runs.jsonl; `last`: it has no line end, and may be cut off. */
 static bool take_line(struct tms_hunt *hunt, const char *line, size_t length, bool last,
                       const char *path, size_t number, char reason[TMS_HUNT_REASON])
@@ -341,12 +354,8 @@ bool tms_hunt_directory_load(struct tms_hunt *hunt, const char *path, char reaso
     char json[PATH_MAX], runs[PATH_MAX];
 
     tms_hunt_directory_json_path(path, json);
-    snprintf(runs, sizeof(runs), "%s", json);
-    char *slash = strrchr(runs, '/');
-    size_t at = slash != NULL ? (size_t)(slash + 1 - runs) : 0;
-    if (at + sizeof(RUNS) > sizeof(runs)) {
+    if (!tms_hunt_directory_runs_path(json, runs)) {
         return fail(reason, "%.200s is too long", path);
     }
-    memcpy(runs + at, RUNS, sizeof(RUNS));
     return load_result(hunt, json, reason) && load_runs(hunt, runs, reason);
 }

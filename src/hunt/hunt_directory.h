@@ -79,4 +79,7 @@ bool tms_hunt_directory_load(struct tms_hunt *hunt, const char *path, char reaso
 /* The path of the JSON file of a result: of a directory its result.json, else the path itself. */
 void tms_hunt_directory_json_path(const char *path, char json[PATH_MAX]);
 
+/* The path of the runs.jsonl beside such a JSON file, there or not; false: it is too long. */
+bool tms_hunt_directory_runs_path(const char *json, char runs[PATH_MAX]);
+
 #endif

@@ -236,6 +236,17 @@ db.execute("PRAGMA user_version = " + sys.argv[1])' "$version"
     [[ $output == *"1 finding"*" on "* || $output == *"0 findings"*" on "* ]]
 }
 
+@test "diff says that the later result is incomplete" {
+    "$tmesis" check -q --json=before.json lost.std || true
+    printf 'A|w(x)\n' >nothing.std
+    "$tmesis" check -q --json=after.json nothing.std || true
+    tms diff before.json after.json
+    [ "$status" -eq 0 ]
+    [ "$stderr" = "tmesis: after.json is incomplete, so what it lacks may not be gone" ]
+    tms diff before.json before.json
+    [ -z "$stderr" ]
+}
+
 @test "a hunt in which every run failed is stored, and is not clean in documents" {
     printf '#include <unistd.h>\nint main(void) { return pause(); }\n' >pauses.c
     "$tmesis" cc -g pauses.c -o pauses

@@ -44,6 +44,19 @@ nothing_left() {
     false
 }
 
+@test "no time is refused, and a report replaces no file of the result" {
+    hunt --time=0 "$programs/work"
+    [ "$status" -eq 2 ]
+    [ "$stderr" = "tmesis: --time takes more than 0 seconds" ]
+    hunt -q --runs=1 -o kept "$programs/work"
+    for file in result.json runs.jsonl; do
+        cp "kept/$file" before
+        tms report --format=csv -o "kept/$file" kept
+        [ "$status" -eq 2 ]
+        cmp "kept/$file" before
+    done
+}
+
 @test "every run has a seed, a schedule and a record" {
     hunt --runs=3 --seed=40 -o out "$programs/work"
     result '[r["seed"] for r in runs] == [40, 41, 42]'
