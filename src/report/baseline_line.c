@@ -10,9 +10,9 @@ void tms_page_known(const struct tms_page *page, const struct tms_analysis *anal
     uint64_t count = 0;
 
     for (size_t i = 0; (result = tms_analysis_result(analysis, i)) != NULL; i++) {
-        const struct tms_finding *end = result->findings + result->finding_count;
         for (uint64_t j = 0; j < result->known; j++) {
-            count += end[j].same_as == NULL && end[j].judged == NULL; /* each once */
+            const struct tms_finding *known = &result->findings[result->finding_count + j];
+            count += known->same_as == NULL && known->judged == NULL; /* each once */
         }
     }
     if (count > 0) {
