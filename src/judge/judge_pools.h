@@ -14,10 +14,10 @@
 
 /*
  * tms_judge_take_NAME: the number of a zeroed element, 0 if out of memory; tms_judge_give_NAME:
- * frees it. The free list is linked by `link`.
+ * frees it. The free list is linked by `link`. A file need not use both: clang would warn.
  */
 #define TMS_JUDGE_DEFINE_POOL(name, pool, link)                                                    \
-    static inline uint32_t tms_judge_take_##name(struct tms_judge *judge)                          \
+    __attribute__((unused)) static inline uint32_t tms_judge_take_##name(struct tms_judge *judge)  \
     {                                                                                              \
         uint32_t number = judge->pool.free;                                                        \
         if (number != 0) {                                                                         \
@@ -32,7 +32,8 @@
         memset(&judge->pool.at[number], 0, sizeof(judge->pool.at[number]));                        \
         return number;                                                                             \
     }                                                                                              \
-    static inline void tms_judge_give_##name(struct tms_judge *judge, uint32_t number)             \
+    __attribute__((unused)) static inline void tms_judge_give_##name(struct tms_judge *judge,      \
+                                                                     uint32_t number)              \
     {                                                                                              \
         assert(number > 0 && number <= judge->pool.count && number != judge->pool.free);           \
         judge->pool.at[number].link = judge->pool.free;                                            \
