@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the evidence of `judge` from a spool; see spool_judged.h. */
+/*
+ * Reads the evidence of `judge` from a spool; see spool_judged.h. The process may have died while
+ * it wrote a record, and may have damaged others: what contradicts itself is left out or lowered
+ * here, as the engine relies on it.
+ */
 #include "spool/spool_judged.h"
 
 #include <stdlib.h>
@@ -10,6 +14,7 @@
 
 /* Kinds of steps, as the runtime has them: enum tms_judge_kind. */
 enum { READS = 1, WRITES, UPDATES };
+#define KINDS (1u << READS | 1u << WRITES | 1u << UPDATES)
 
 struct whole {
     struct tms_spool_names *names;
@@ -21,6 +26,17 @@ struct whole {
     size_t member_capacity;
     struct tms_judging judging;
 };
+
+static uint64_t at_most(uint64_t number, uint64_t most)
+{
+    return number < most ? number : most;
+}
+
+/* A limit for the counts of all records of a type: their sums do not overflow. */
+static uint64_t count_most(const struct tms_spool_list *list)
+{
+    return UINT64_MAX / (list->count + 1);
+}
 
 /* An update that is a read and a write is shown as its read if it is the later step. */
 static uint8_t shown_kind(const struct tms_spool_turn *turn, bool later)
@@ -80,6 +96,7 @@ static void fill(struct whole *whole, const struct tms_spool_entry *entry,
     uint32_t variable = variable_of(names, entry->sequence, from->variable[0]);
     uint32_t other = variable_of(names, entry->sequence, from->variable[1]);
     uint32_t second = other != 0 ? other : variable;
+    uint64_t most = count_most(&names->spool->lists[TMS_SPOOL_JUDGED]);
 
     *to = (struct tms_judged_evidence){
         .pattern = (enum tms_pattern)from->pattern,
@@ -88,9 +105,9 @@ static void fill(struct whole *whole, const struct tms_spool_entry *entry,
         .culprit = from->firm != 0 ? tms_spool_label(names, from->culprit) : 0,
         .place =
             from->place != 0 ? tms_spool_event_location(names, from->place, TMS_EVENT_READ) : 0,
-        .count = from->count,
+        .count = at_most(from->count, most),
         .finding = from->finding,
-        .cut = from->cut,
+        .cut = at_most(from->cut, most),
         .variable = variable,
         .other = other,
         .own = {turn_of(names, &from->own[0], false, variable),
@@ -104,12 +121,16 @@ static void fill(struct whole *whole, const struct tms_spool_entry *entry,
     };
 }
 
-static bool is_good(const struct tms_spool_judged *record)
+static bool is_turn(const struct tms_spool_turn *turn)
 {
-    return record->count > 0 && record->pattern < TMS_PATTERN_COUNT &&
-           record->outer_count <= TMS_SPOOL_OUTER &&
-           record->outer_count * sizeof(struct tms_spool_transaction) <=
-               record->record.length - sizeof(*record);
+    return turn->event != 0 && turn->kind >= READS && turn->kind <= UPDATES;
+}
+
+static bool is_complete(const struct tms_spool_judged *record)
+{
+    return record->count > 0 && record->pattern < TMS_PATTERN_COUNT && record->variable[0] != 0 &&
+           is_turn(&record->own[0]) && is_turn(&record->own[1]) && is_turn(&record->others[0]) &&
+           (record->variable[1] == 0 || is_turn(&record->others[1]));
 }
 
 static int take_evidence(struct whole *whole)
@@ -123,8 +144,8 @@ static int take_evidence(struct whole *whole)
     }
     for (size_t i = 0; i < list->count; i++) {
         const struct tms_spool_judged *from = (const void *)list->entries[i].record;
-        if (!is_good(from)) {
-            continue; /* the process died while it wrote it */
+        if (!is_complete(from)) {
+            continue;
         }
         struct tms_transaction *outer = &whole->outer[i * TMS_SPOOL_OUTER];
         struct tms_judged_evidence *to = &whole->evidence[whole->judging.evidence_count++];
@@ -148,14 +169,17 @@ static int take_blocks(struct whole *whole)
     }
     for (size_t i = 0; i < list->count; i++) {
         const struct tms_spool_counts *from = (const void *)list->entries[i].record;
+        uint64_t executions = at_most(from->executions, count_most(list));
+        uint64_t ended = at_most(from->ended, executions);
+        uint64_t counted = at_most(from->counted, ended);
         whole->blocks[i] = (struct tms_judged_block){
             .label = tms_spool_label(whole->names, from->label),
-            .executions = from->executions,
-            .same = from->same,
-            .busy = from->busy,
-            .ended = from->ended,
-            .counted = from->counted,
-            .counted_cut = from->counted_cut,
+            .executions = executions,
+            .same = at_most(from->same, ended),
+            .busy = at_most(from->busy, ended),
+            .ended = ended,
+            .counted = counted,
+            .counted_cut = at_most(from->counted_cut, counted),
         };
     }
     whole->judging.blocks = whole->blocks;
@@ -180,12 +204,6 @@ static int take_places(struct whole *whole)
     return TMS_OK;
 }
 
-static bool is_good_section(const struct tms_spool_section *record)
-{
-    return record->member_count * sizeof(record->member[0]) <=
-           record->record.length - sizeof(*record);
-}
-
 /* False if out of memory. */
 static bool add_members(struct whole *whole, const struct tms_spool_entry *entry, uint32_t lock)
 {
@@ -199,12 +217,16 @@ static bool add_members(struct whole *whole, const struct tms_spool_entry *entry
     }
     for (uint32_t i = 0; i < from->member_count; i++) {
         const struct tms_spool_member *member = &from->member[i];
+        unsigned kinds = member->kinds & KINDS;
+        if (member->variable == 0 || kinds == 0) {
+            continue;
+        }
         uint32_t sequence = member->learnt_at > 0 ? member->learnt_at - 1 : entry->sequence;
         whole->members[judging->member_count++] = (struct tms_judged_member){
             .lock = lock,
             .location = location,
             .variable = variable_of(whole->names, sequence, member->variable),
-            .kinds = (unsigned)member->kinds,
+            .kinds = kinds,
         };
     }
     return true;
@@ -243,8 +265,7 @@ static int take_sections(struct whole *whole)
     bool good = locks != NULL;
 
     for (size_t i = 0; good && i < list->count; i++) {
-        good = !is_good_section((const void *)list->entries[i].record) ||
-               add_section(whole, locks, &list->entries[i]);
+        good = add_section(whole, locks, &list->entries[i]);
     }
     whole->judging.members = whole->members;
     return good ? TMS_OK : TMS_ERR_MEMORY;

@@ -33,6 +33,10 @@ static const struct {
     [TMS_SPOOL_WARNING] = {sizeof(struct tms_spool_warning),
                            offsetof(struct tms_spool_warning, text)},
     [TMS_SPOOL_UNOWNED] = {sizeof(struct tms_spool_unowned), NO_TEXT},
+    [TMS_SPOOL_JUDGED] = {sizeof(struct tms_spool_judged), NO_TEXT},
+    [TMS_SPOOL_COUNTS] = {sizeof(struct tms_spool_counts), NO_TEXT},
+    [TMS_SPOOL_SECTION] = {sizeof(struct tms_spool_section), NO_TEXT},
+    [TMS_SPOOL_PLACE] = {sizeof(struct tms_spool_place), NO_TEXT},
     [TMS_SPOOL_RACE] = {sizeof(struct tms_spool_race), NO_TEXT},
     [TMS_SPOOL_LOCK] = {sizeof(struct tms_spool_lock), NO_TEXT},
     [TMS_SPOOL_PREDICTION] = {sizeof(struct tms_spool_prediction), NO_TEXT},
@@ -87,6 +91,19 @@ static bool request_fits(const struct tms_spool_request *request)
            request->record.length - sizeof(*request);
 }
 
+static bool judged_fits(const struct tms_spool_judged *judged)
+{
+    return judged->outer_count <= TMS_SPOOL_OUTER &&
+           judged->outer_count * sizeof(judged->outer[0]) <=
+               judged->record.length - sizeof(*judged);
+}
+
+static bool section_fits(const struct tms_spool_section *section)
+{
+    return section->member_count * sizeof(section->member[0]) <=
+           section->record.length - sizeof(*section);
+}
+
 /* Does the content of a record, which is long enough for its structure, fit its length? */
 static bool all_fits(const struct tms_spool_record *record)
 {
@@ -97,6 +114,10 @@ static bool all_fits(const struct tms_spool_record *record)
         return prediction_fits((const void *)record);
     case TMS_SPOOL_REQUEST:
         return request_fits((const void *)record);
+    case TMS_SPOOL_JUDGED:
+        return judged_fits((const void *)record);
+    case TMS_SPOOL_SECTION:
+        return section_fits((const void *)record);
     default:
         return true;
     }

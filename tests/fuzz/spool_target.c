@@ -4,10 +4,10 @@
  * input is a list of its other parts: an offset (32 bits), a length (16 bits), and as many bytes
  * (pack-spool makes one of a spool).
  *
- * The spool is read as `tmesis run` does, for the findings of the process and for engines on its
- * recording, and as `tmesis record` does. It is tried once more with a corrected identification in
- * its header, or few changes of the header would get past that. A refusal comes with a sentence;
- * reports must be writable; any error aborts.
+ * The spool is read as `tmesis run` does, for the findings and predictions of the process and for
+ * engines on its recording, and as `tmesis record` does. It is tried once more with a corrected
+ * identification in its header, or few changes of the header would get past that. A refusal comes
+ * with a sentence; reports must be writable; any error aborts.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -18,6 +18,8 @@
 
 #include "fuzz/target.h"
 #include "spool/spool_findings.h"
+#include "spool/spool_judged.h"
+#include "spool/spool_predicted.h"
 #include "spool/spool_trace.h"
 
 #define IMAGE_MOST  (TMS_SPOOL_HEADER + 16 * TMS_SPOOL_CHUNK)
@@ -164,20 +166,32 @@ static void try_run(const char *path)
     close_reading(&reading);
 }
 
-static void try_observe(const char *path)
+/* What the process found and predicted itself. */
+static int import(struct reading *reading)
+{
+    char loss[TMS_SPOOL_REASON];
+
+    require(tms_analysis_judge_elsewhere(reading->analysis) == TMS_OK);
+    int code = tms_spool_predict(&reading->names, reading->analysis);
+    if (code == TMS_OK) {
+        bool lost = tms_spool_loss_sync(&reading->spool, loss);
+        tms_analysis_lost(reading->analysis, lost ? loss : NULL);
+        code = tms_spool_observe(&reading->names, 1, reading->analysis);
+    }
+    code = code == TMS_OK ? tms_spool_observe_races(&reading->names, 1, reading->analysis) : code;
+    return code == TMS_OK ? tms_spool_judged(&reading->names, reading->analysis) : code;
+}
+
+static void try_import(const char *path)
 {
     struct tms_settings settings;
     struct reading reading;
 
     if (open_reading(&reading, path)) {
         tms_settings_init(&settings);
-        settings.engines = "";
+        settings.engines = "sidetrack,goodlock,judge";
         require(tms_analysis_new(reading.context, &settings, &reading.analysis) == TMS_OK);
-        int code = tms_spool_observe(&reading.names, 1, reading.analysis);
-        if (code == TMS_OK) {
-            code = tms_spool_observe_races(&reading.names, 1, reading.analysis);
-        }
-        finish(&reading, code);
+        finish(&reading, import(&reading));
     }
     close_reading(&reading);
 }
@@ -217,7 +231,7 @@ static void try_image(const uint8_t *image, size_t size)
 
     require(descriptor >= 0 && write(descriptor, image, size) == (ssize_t)size);
     snprintf(path, sizeof(path), "/proc/self/fd/%d", descriptor);
-    try_observe(path);
+    try_import(path);
     try_run(path);
     try_record(path);
     close(descriptor);
