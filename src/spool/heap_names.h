@@ -45,7 +45,8 @@ struct tms_recorded_block {
     uint32_t site;     /* of the allocation */
     uint32_t number;   /* the same for blocks at the same address from the same site */
     uint32_t sequence; /* of its record in the file */
-    uint64_t reach;    /* in `by_address`: the highest end of the blocks up to this one */
+    uint64_t reach;    /* in `by_address`: the highest end of the blocks up to this one, … */
+    size_t group;      /* … and the first of its group: adjacent ones of one block and size */
 };
 
 /* All zero at first. */
@@ -64,8 +65,8 @@ const struct tms_recorded_block *tms_recorded_block(struct tms_spool_names *name
 
 /*
  * The block around an address that was recorded nearest to a record of the file; NULL: none was, or
- * out of memory. Cost: logarithmic, plus the number of blocks that were at the address one after
- * the other.
+ * out of memory. Cost: logarithmic for each group of blocks that were at the address one after the
+ * other; a block that contains many locks has a record for each, but is one group.
  */
 const struct tms_recorded_block *tms_recorded_block_near(struct tms_spool_names *names,
                                                          uint32_t sequence, uint64_t address);

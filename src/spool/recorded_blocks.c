@@ -5,6 +5,7 @@
  * use or, of predictions, with the lock, that of memory accessed in a section at the first such
  * access.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,7 +55,7 @@ static uint64_t end_of(const struct tms_recorded_block *block)
     return block->size < UINT64_MAX - block->address ? block->address + block->size : UINT64_MAX;
 }
 
-/* Sets the number and the reach of each block, and sorts them by address. */
+/* Sets the number, the reach and the group of each block, and sorts them by address. */
 static void number_blocks(struct tms_recorded_block *blocks, size_t count)
 {
     qsort(blocks, count, sizeof(*blocks), by_sequence);
@@ -66,9 +67,10 @@ static void number_blocks(struct tms_recorded_block *blocks, size_t count)
     for (size_t i = 1; i < count; i++) {
         uint64_t end = end_of(&blocks[i]);
         blocks[i].reach = end > blocks[i - 1].reach ? end : blocks[i - 1].reach;
-        if (blocks[i].address == blocks[i - 1].address && blocks[i].site == blocks[i - 1].site) {
-            blocks[i].number = blocks[i - 1].number;
-        }
+        bool same =
+            blocks[i].address == blocks[i - 1].address && blocks[i].site == blocks[i - 1].site;
+        blocks[i].number = same ? blocks[i - 1].number : blocks[i].number;
+        blocks[i].group = same && blocks[i].size == blocks[i - 1].size ? blocks[i - 1].group : i;
     }
 }
 
@@ -177,6 +179,33 @@ static uint32_t distance(uint32_t x, uint32_t y)
     return x < y ? y - x : x - y;
 }
 
+static bool is_nearer(const struct tms_recorded_block *block,
+                      const struct tms_recorded_block *nearest, uint32_t sequence)
+{
+    return nearest == NULL ||
+           distance(block->sequence, sequence) < distance(nearest->sequence, sequence);
+}
+
+/* The block that is nearest to a record, of a group from `first` to before `end`, not empty. */
+static const struct tms_recorded_block *nearest_of(const struct tms_recorded_block *blocks,
+                                                   size_t first, size_t end, uint32_t sequence)
+{
+    size_t low = first, high = end;
+
+    assert(first < end);
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (blocks[middle].sequence < sequence) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    bool before =
+        low == end || (low > first && is_nearer(&blocks[low - 1], &blocks[low], sequence));
+    return &blocks[before ? low - 1 : low];
+}
+
 const struct tms_recorded_block *tms_recorded_block_near(struct tms_spool_names *names,
                                                          uint32_t sequence, uint64_t address)
 {
@@ -185,15 +214,15 @@ const struct tms_recorded_block *tms_recorded_block_near(struct tms_spool_names 
     if (!make(names)) {
         return NULL;
     }
-    const struct tms_recorded_block *first = names->recorded.by_address;
-    for (size_t i = starts_up_to(&names->recorded, address); i > 0 && first[i - 1].reach > address;
-         i--) {
-        const struct tms_recorded_block *block = &first[i - 1];
-        bool nearer = nearest == NULL ||
-                      distance(block->sequence, sequence) < distance(nearest->sequence, sequence);
-        if (nearer && address - block->address < block->size) {
-            nearest = block;
+    const struct tms_recorded_block *blocks = names->recorded.by_address;
+    size_t end = starts_up_to(&names->recorded, address);
+    while (end > 0 && blocks[end - 1].reach > address) {
+        const struct tms_recorded_block *last = &blocks[end - 1];
+        if (address - last->address < last->size) {
+            const struct tms_recorded_block *block = nearest_of(blocks, last->group, end, sequence);
+            nearest = is_nearer(block, nearest, sequence) ? block : nearest;
         }
+        end = last->group;
     }
     return nearest;
 }
