@@ -35,7 +35,7 @@ static struct {
 
 /* ---- the port ----------------------------------------------------------------------------- */
 
-/* The thread that ends the process holds the lock until the end. */
+/* A thread that ends, or ends the process, holds the lock until it has added its counts. */
 static _Thread_local bool holds_lock;
 
 static void guard(void *user, bool enter)
@@ -165,14 +165,20 @@ static void add_runs(const uint64_t *runs_of, size_t count)
     }
 }
 
+/* All at once: the process may end meanwhile, and takes the counts from here or from there. */
 static void end_thread(void *argument)
 {
     struct tms_rt_thread *t = argument;
     struct tms_judge_thread *own = t->judge;
 
     assert(t == tms_rt_self && t->open_count == 0);
+    tms_rt_mutex_lock(&judge.lock);
+    holds_lock = true;
     t->judge = NULL;
     tms_judge_end_thread(&judge.online.core, own, t->number + 1);
+    add_runs(t->runs_of, t->run_capacity);
+    holds_lock = false;
+    tms_rt_mutex_unlock(&judge.lock);
 }
 
 void tms_rt_judge_thread_ends(struct tms_rt_thread *t)
@@ -181,9 +187,6 @@ void tms_rt_judge_thread_ends(struct tms_rt_thread *t)
         return;
     }
     tms_rt_call_deep(end_thread, t);
-    tms_rt_mutex_lock(&judge.lock);
-    add_runs(t->runs_of, t->run_capacity);
-    tms_rt_mutex_unlock(&judge.lock);
     tms_release(&memory, t->runs_of, t->run_capacity, sizeof(*t->runs_of));
     t->runs_of = NULL;
     t->run_capacity = 0;
