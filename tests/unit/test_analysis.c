@@ -569,6 +569,42 @@ static void takes_races_that_were_seen_elsewhere(void **state)
     assert_null(tms_analysis_result(bench->analysis, 3));
 }
 
+/* Each of these judgements has one thing that no core would say. */
+static void refuses_impossible_judgements(void **state)
+{
+    struct bench *bench = *state;
+    const struct tms_judged_evidence good = {.count = 1, .variable = 1};
+    struct tms_judged_evidence wrong[] = {good, good, good, good, good};
+    const struct tms_judged_block blocks[] = {{.executions = 1, .ended = 2},
+                                              {.executions = 2, .ended = 2, .counted_cut = 1}};
+    const struct tms_judged_member members[] = {{.variable = 0, .kinds = 2},
+                                                {.variable = 1, .kinds = 16}};
+
+    wrong[0].pattern = TMS_PATTERN_COUNT;
+    wrong[1].count = 0;
+    wrong[2].variable = 0;
+    wrong[3].other = 2;
+    wrong[4].block.label = 1;
+    assert_int_equal(tms_intern(bench->context, TMS_CLASS_VARIABLE, "x", 1), 1);
+    bench->settings.engines = "judge";
+    start(bench);
+    assert_int_equal(tms_analysis_judge_elsewhere(bench->analysis), TMS_OK);
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        const struct tms_judging judging = {.evidence = &wrong[i], .evidence_count = 1};
+        assert_int_equal(tms_analysis_judge(bench->analysis, &judging), TMS_ERR_ARGUMENT);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        const struct tms_judging counts = {.blocks = &blocks[i], .block_count = 1};
+        const struct tms_judging section = {.members = &members[i], .member_count = 1};
+        assert_int_equal(tms_analysis_judge(bench->analysis, &counts), TMS_ERR_ARGUMENT);
+        assert_int_equal(tms_analysis_judge(bench->analysis, &section), TMS_ERR_ARGUMENT);
+    }
+    const struct tms_judging judging = {.evidence = &good, .evidence_count = 1};
+    assert_int_equal(tms_analysis_judge(bench->analysis, &judging), TMS_OK);
+    assert_int_equal(tms_analysis_finish(bench->analysis), TMS_OK);
+    assert_int_equal(tms_analysis_result(bench->analysis, 0)->finding_count, 1);
+}
+
 /* Names that were added as new ones are found among the others, short and long. */
 static void new_names_are_found(void **state)
 {
@@ -617,6 +653,7 @@ int main(void)
         TEST(side_by_side),
         TEST(takes_what_was_seen_elsewhere),
         TEST(takes_races_that_were_seen_elsewhere),
+        TEST(refuses_impossible_judgements),
         TEST(new_names_are_found),
     };
 
