@@ -109,7 +109,7 @@ static inline bool tms_event_makes_sense(const struct tms_spool_event *event)
 
     written = written && (!tms_is_with_order(event) ||
                           (tms_event_orders(event->kind) >> tms_spool_order(event) & 1) != 0);
-    return (event->kind < TMS_EVENT_COUNT || event->kind >= TMS_SPOOL_IDLE) && written &&
+    return (event->kind < TMS_EVENT_COUNT || event->kind == TMS_SPOOL_IDLE) && written &&
            event->size <= 16 && (!counts || event->extra <= TMS_SPOOL_RUN_MOST);
 }
 

@@ -315,6 +315,17 @@ static void an_impossible_order_is_left_out(void **state)
     assert_trace(image, cut_as_trace, false);
 }
 
+/* The highest number of a kind is beyond that of idle blocks. */
+static void an_unknown_kind_is_left_out(void **state)
+{
+    struct image *image = new_cut();
+
+    (void)state;
+    add_event(image, 3, event_of(7, (enum tms_event_kind)UINT8_MAX, 0, 0));
+    add_event(image, 3, event_of(8, TMS_EVENT_COUNT, 0, 0));
+    assert_trace(image, cut_as_trace, false);
+}
+
 /* The rest of the chunk of thread 1 is thread 2's, and the rest of that thread 1's again. */
 static void a_chunk_may_be_divided(void **state)
 {
@@ -915,6 +926,7 @@ int main(void)
         cmocka_unit_test(accesses_may_be_marked),
         cmocka_unit_test(atomics_have_orders),
         cmocka_unit_test(an_impossible_order_is_left_out),
+        cmocka_unit_test(an_unknown_kind_is_left_out),
         cmocka_unit_test(a_chunk_may_be_divided),
         cmocka_unit_test(a_damaged_chunk_takes_no_others_with_it),
         cmocka_unit_test(accesses_of_one_extent_stay_whole),
