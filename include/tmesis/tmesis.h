@@ -994,7 +994,11 @@ struct tms_judging {
  */
 int tms_analysis_judge_elsewhere(struct tms_analysis *analysis);
 
-/* Supplies the findings of `judge`. Copies everything. Call it once, before tms_analysis_finish. */
+/*
+ * Supplies the findings of `judge`. Copies everything. Call it once, before tms_analysis_finish.
+ * TMS_ERR_ARGUMENT: evidence or a member has no variable, a pattern, kind or name is unknown, or a
+ * block has more of what ended than executions, or more of what was counted than ended.
+ */
 int tms_analysis_judge(struct tms_analysis *analysis, const struct tms_judging *judging);
 
 /* An event of a running program and its transaction. */

@@ -254,6 +254,50 @@ static void note_loss(struct tms_run *run, const char *loss)
     }
 }
 
+#define KINDS (1u << TMS_JUDGE_R | 1u << TMS_JUDGE_W | 1u << TMS_JUDGE_U)
+
+static uint32_t known(const struct tms_analysis *analysis, enum tms_class cls)
+{
+    return analysis->context->names[cls].count;
+}
+
+static bool is_sound_evidence(const struct tms_analysis *analysis,
+                              const struct tms_judged_evidence *evidence)
+{
+    uint32_t labels = known(analysis, TMS_CLASS_LABEL);
+    uint32_t variables = known(analysis, TMS_CLASS_VARIABLE);
+
+    return (unsigned)evidence->pattern < TMS_PATTERN_COUNT && evidence->count > 0 &&
+           evidence->variable != 0 && evidence->variable <= variables &&
+           evidence->other <= variables && evidence->block.label <= labels &&
+           evidence->culprit <= labels;
+}
+
+static bool is_sound_block(const struct tms_analysis *analysis,
+                           const struct tms_judged_block *block)
+{
+    return block->label <= known(analysis, TMS_CLASS_LABEL) && block->ended <= block->executions &&
+           block->same <= block->ended && block->busy <= block->ended &&
+           block->counted <= block->ended && block->counted_cut <= block->counted;
+}
+
+static bool are_sound(const struct tms_analysis *analysis, const struct tms_judging *judging)
+{
+    bool sound = true;
+
+    for (size_t i = 0; i < judging->evidence_count; i++) {
+        sound = sound && is_sound_evidence(analysis, &judging->evidence[i]);
+    }
+    for (size_t i = 0; i < judging->block_count; i++) {
+        sound = sound && is_sound_block(analysis, &judging->blocks[i]);
+    }
+    for (size_t i = 0; i < judging->member_count; i++) {
+        sound =
+            sound && judging->members[i].variable != 0 && (judging->members[i].kinds & ~KINDS) == 0;
+    }
+    return sound;
+}
+
 int tms_analysis_judge(struct tms_analysis *analysis, const struct tms_judging *judging)
 {
     struct tms_judge_engine *engine = tms_judge_of(analysis);
@@ -261,6 +305,11 @@ int tms_analysis_judge(struct tms_analysis *analysis, const struct tms_judging *
     if (engine == NULL || !engine->elsewhere || analysis->finished) {
         return tms_fail(analysis->context, TMS_ERR_ARGUMENT,
                         "judge works here, or this analysis has ended");
+    }
+    if (!are_sound(analysis, judging)) {
+        return tms_fail(analysis->context, TMS_ERR_ARGUMENT,
+                        "a judgement has no variable, an unknown pattern, kind or name, or counts "
+                        "that contradict each other");
     }
     engine->watched = judging->watched;
     note_loss(run_of(analysis), judging->loss);
