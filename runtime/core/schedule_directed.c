@@ -304,8 +304,8 @@ static void give_hold(struct hold *hold)
 
 /*
  * Waits until the flag is not 0; false: the wait was in vain. The flag is published, so that a
- * thread whose wait is over, but which has not run since, does not count as stuck; again and again,
- * because a signal handler may wait in between.
+ * thread whose wait is over, but which has not run since, does not count as stuck. It is
+ * published at each poll, because a signal handler may have waited in between.
  */
 static bool wait_for(struct tms_rt_thread *t, const _Atomic uint32_t *flag)
 {
@@ -492,9 +492,9 @@ static bool at_place(struct tms_rt_thread *t, const struct tms_rt_point *point)
 
 static bool at_point(struct tms_rt_thread *t, const struct tms_rt_point *point)
 {
+    /* A signal handler left the wait by a jump; or it interrupts it, and the next poll says so. */
     if (atomic_load_explicit(&t->held_until, memory_order_relaxed) != NULL) {
-        atomic_store(&t->held_until,
-                     NULL); /* a handler has left the wait by a jump, or interrupts it */
+        atomic_store(&t->held_until, NULL);
     }
     if (point->kind == TMS_RT_AT_ACQUIRED &&
         atomic_load_explicit(&directed.active, memory_order_relaxed) != 0) {

@@ -17,6 +17,13 @@ void tms_judge_resolve(struct tms_run *run, tms_stack_of *stack_of, void *user);
 
 /* ---- inside --------------------------------------------------------------------------- */
 
+/* Executions that were cut at several objects of one name may have been counted for each of them.
+ */
+static inline uint64_t tms_judge_bounded_cut(uint64_t cut, uint64_t executions)
+{
+    return executions > 0 && cut > executions ? executions : cut;
+}
+
 /* The pattern of a prediction. */
 struct tms_judge_predicted {
     enum tms_pattern pattern;

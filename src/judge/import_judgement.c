@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/context.h"
+#include "judge/conclude.h"
 
 static struct tms_run *run_of(struct tms_analysis *analysis)
 {
@@ -102,7 +103,6 @@ void tms_judge_load_evidence(struct tms_judge_engine *engine,
     }
 }
 
-/* Executions that were cut at several objects of one name were counted for each of them. */
 void tms_judge_load_cut(struct tms_judge_engine *engine, uint32_t label, uint32_t variable,
                         uint32_t other, uint64_t cut)
 {
@@ -114,8 +114,7 @@ void tms_judge_load_cut(struct tms_judge_engine *engine, uint32_t label, uint32_
         uint64_t executions = finding->function < core->function_count
                                   ? core->functions[finding->function].executions
                                   : 0;
-        finding->cut += cut;
-        finding->cut = executions > 0 && finding->cut > executions ? executions : finding->cut;
+        finding->cut = tms_judge_bounded_cut(finding->cut + cut, executions);
     }
 }
 

@@ -60,10 +60,7 @@ const char *tms_judge_object_text(struct tms_judge_work *work, enum tms_class cl
 
 void tms_judge_add_cut(struct tms_judgement *judgement, uint64_t cut)
 {
-    judgement->cut += cut;
-    if (judgement->executions > 0 && judgement->cut > judgement->executions) {
-        judgement->cut = judgement->executions;
-    }
+    judgement->cut = tms_judge_bounded_cut(judgement->cut + cut, judgement->executions);
 }
 
 void tms_judge_set_block(struct tms_judge_work *work, struct tms_judgement *judgement,

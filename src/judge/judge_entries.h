@@ -55,10 +55,7 @@ static inline const char *tms_judge_function_text(const struct tms_judge_engine 
     return tms_names_text(&engine->functions, function);
 }
 
-/*
- * Adds to the number of executions that were cut, which is never above that of all: an execution
- * that was cut at several objects of one name may count for each.
- */
+/* Adds to the number of executions that were cut. `executions` is already set. */
 void tms_judge_add_cut(struct tms_judgement *judgement, uint64_t cut);
 
 /* Executions of the block, and whether it is a driver. */

@@ -260,8 +260,7 @@ static void compare(struct sections *s)
     }
 }
 
-/* The id of a lock's name without "@4", which a recording adds if its memory became new; 0: none.
- */
+/* The id of a lock's name without the "@4" that recordings add to renewed memory; 0: none. */
 static uint32_t without_renewal(struct tms_context *context, uint32_t lock)
 {
     const char *name = tms_name(context, TMS_CLASS_LOCK, lock, NULL);

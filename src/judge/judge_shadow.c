@@ -81,8 +81,7 @@ static bool is_useless(const struct tms_judge_online *online, uint32_t variable)
     return at == 0;
 }
 
-/* Does dropping it lose steps? The rest of its cell's list is lost if the cell has only its number.
- */
+/* Does dropping it lose steps? With the first of a cell, the cell loses the others. */
 static bool loses_steps(const struct tms_judge_online *online, uint32_t variable)
 {
     const struct tms_judge_memory *memory = &online->memory[variable];

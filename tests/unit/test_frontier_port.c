@@ -172,6 +172,7 @@ static const struct tms_frontier_port eager = {
     .violation = violation,
     .fail = failed,
     .renewed = renewed,
+    .may_reuse = may_reuse,
     .memory = &allocator,
 };
 
@@ -184,17 +185,6 @@ static const struct tms_frontier_port lazy = {
     .renewed = renewed,
     .wake_source = wake_source,
     .wake = wake,
-    .memory = &allocator,
-};
-
-static const struct tms_frontier_port sparing = {
-    .begin = begin,
-    .end = end,
-    .find = find,
-    .violation = violation,
-    .fail = failed,
-    .renewed = renewed,
-    .may_reuse = may_reuse,
     .memory = &allocator,
 };
 
@@ -418,7 +408,7 @@ static void the_last_slot_ends_no_search(void **state)
     struct bench *bench = *state;
     const uint32_t slots = 6;
 
-    assert_true(start(bench, &sparing));
+    assert_true(start(bench, &eager));
     assert_int_equal(tms_frontier_limit_slots(&bench->f, FIRST_SLOT + slots - 1), TMS_OK);
     use_up_slots(bench, slots);
     assert_int_equal(bench->failures, 0);
